@@ -568,16 +568,15 @@ ESPALIER_API espalier_status espalier_null_vectors(espalier_solver* solver, void
 /** Entries of A^-1 for the entries of the matrix, in the order of espalier_set_matrix() and of the type of the solver: for
  *  entry (i, j) of A the entry (j, i) of A^-1, which is the derivative of log |det A| by that of A. All entries at one
  *  position receive the same value. `entries` is their number. Needs the memory of the factors again; one process only,
- *  supernodes, and factors in full precision without replaced or delayed pivots: ESPALIER_UNSUPPORTED or ESPALIER_USAGE
- *  otherwise. */
+ *  and factors in full precision without replaced pivots: ESPALIER_UNSUPPORTED otherwise. */
 ESPALIER_API espalier_status espalier_selected_inverse(espalier_solver* solver, int64_t entries, void* inverse);
 /** The diagonal of A^-1: an entry for each row, likewise. */
 ESPALIER_API espalier_status espalier_inverse_diagonal(espalier_solver* solver, void* diagonal);
 /** Copies the factors into sparse matrices, which the solver keeps until its factors change: with the permutations p
  *  and q of espalier_get_permutations(), A(p, p) = L L^H (llh), L L^T (llt), L D L^H (ldlh) or L D L^T (ldlt), and A(p, q) =
  *  L U (lu). L has a unit diagonal but for llh and llt, and D has blocks of 1 x 1 and 2 x 2. `entries` receives the numbers of
- *  entries of L, D and U that are not zero; 0 for a factor that there is not. One process only, supernodes, and factors in full
- *  precision: ESPALIER_UNSUPPORTED or ESPALIER_USAGE otherwise. */
+ *  entries of L, D and U that are not zero; 0 for a factor that there is not. One process only, and factors in full precision:
+ *  ESPALIER_UNSUPPORTED otherwise. */
 ESPALIER_API espalier_status espalier_factors(espalier_solver* solver, int64_t entries[3]);
 /** The compressed columns of factor 'L', 'D' or 'U' of espalier_factors(), with indices and starts that count from `base`, 0 or
  *  1: order + 1 starts, and a row and a value, of the type of the solver, for each entry. Pointers may be null. */

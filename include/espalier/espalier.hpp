@@ -139,16 +139,16 @@ template <class T> class ESPALIER_API Solver {
     /// The selected inverse (Takahashi, Fagan, Chin 1973): the entries (j, i) of A^-1 for all stored entries (i, j) of
     /// `matrix`, which has the factorized pattern. That is the pattern of A^T, and of A if it is symmetric; the result
     /// has the symmetry of `matrix`. Its transpose is the derivative of log |det A| by the entries of A. The entries
-    /// are not refined. For a time of three to five factorizations it needs the memory of the factors again. One process
-    /// only, factors in T with supernodes and without delayed columns: Error{unsupported}, {usage} otherwise;
-    /// {unsupported} if pivots were replaced, {singular}.
+    /// are not refined. For a time of three to five factorizations it needs the memory of the factors again; factors without
+    /// supernodes or with delayed columns are inverted entry by entry, in one thread. One process only, factors in T, without
+    /// replaced pivots: Error{unsupported} otherwise; {singular}.
     [[nodiscard]] CscMatrix<T> selected_inverse(CscMatrix<T> const& matrix);
     /// The n diagonal entries of A^-1, as selected_inverse(). If the rows were permuted for lu, those outside of the
     /// structure of the factors are computed by solves.
     [[nodiscard]] std::vector<T> inverse_diagonal();
 
     /// A copy of the factors as sparse matrices, with scales and permutations undone. Replaced pivots are as they were
-    /// replaced. One process only, factors in T with supernodes: Error{unsupported}, {usage} otherwise.
+    /// replaced. One process only, factors in T: Error{unsupported} otherwise.
     [[nodiscard]] Factors<T> factors() const;
     /// The halves of a solve with the factors of llh, llt, ldlt or ldlh, on vectors in the order of their rows:
     /// (L D)^-1 b, where D is the identity for llh and llt. b and the result are n x nrhs. Errors as factors(); {usage} for

@@ -19,9 +19,9 @@ std::vector<Index> places_of(std::vector<Index> const& numbers) {
 
 template <class T> class ColumnWriter {
   public:
-    explicit ColumnWriter(Index n) { matrix_.rows = matrix_.cols = n; }
+    ColumnWriter(Index n, bool keeps_zeros) : keeps_zeros_(keeps_zeros) { matrix_.rows = matrix_.cols = n; }
     void put(Index row, T value) {
-        if (value == T(0)) return;
+        if (value == T(0) && !keeps_zeros_) return;
         matrix_.row_ind.push_back(row);
         matrix_.values.push_back(value);
     }
@@ -30,6 +30,7 @@ template <class T> class ColumnWriter {
 
   private:
     CscMatrix<T> matrix_;
+    bool keeps_zeros_;
 };
 
 struct PlacedRow {
@@ -50,10 +51,10 @@ std::vector<PlacedRow> placed_rows(BlockStructure const& structure, CblkId k, st
     return rows;
 }
 
-template <class T> CscMatrix<T> lower_factor(Factor<T> const& factor, PivotOrder const& order) {
+template <class T> CscMatrix<T> lower_factor(Factor<T> const& factor, PivotOrder const& order, bool keeps_zeros) {
     bool const is_unit = factor.form().has_d() || factor.form().has_upper();
     auto const place = places_of(order.rows);
-    ColumnWriter<T> writer(factor.structure().n);
+    ColumnWriter<T> writer(factor.structure().n, keeps_zeros);
     for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
         DelayedPanel<T> const* const delayed = factor.delayed(k);
         MatrixView<T const> const diagonal = factor.diagonal(k);
@@ -73,7 +74,7 @@ template <class T> CscMatrix<T> lower_factor(Factor<T> const& factor, PivotOrder
 }
 
 template <class T> CscMatrix<T> block_diagonal(Factor<T> const& factor, PivotOrder const& order) {
-    ColumnWriter<T> writer(factor.structure().n);
+    ColumnWriter<T> writer(factor.structure().n, false);
     bool const conjugate = factor.form().conjugate();
     for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
         Index const first = order.first[k];
@@ -89,9 +90,9 @@ template <class T> CscMatrix<T> block_diagonal(Factor<T> const& factor, PivotOrd
     return writer.take();
 }
 
-template <class T> CscMatrix<T> upper_factor(Factor<T> const& factor, PivotOrder const& order) {
+template <class T> CscMatrix<T> upper_factor(Factor<T> const& factor, PivotOrder const& order, bool keeps_zeros) {
     auto const place = places_of(order.columns);
-    ColumnWriter<T> writer(factor.structure().n); // of U^T
+    ColumnWriter<T> writer(factor.structure().n, keeps_zeros); // of U^T
     for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
         DelayedPanel<T> const* const delayed = factor.delayed(k);
         MatrixView<T const> const diagonal = factor.diagonal(k), across = factor.upper(k);
@@ -131,12 +132,12 @@ template <class T> PivotOrder pivot_order(Factor<T> const& factor) {
     return order;
 }
 
-template <class T> Factors<T> explicit_factors(Factor<T> const& factor) {
+template <class T> Factors<T> explicit_factors(Factor<T> const& factor, bool keeps_zeros) {
     PivotOrder const order = pivot_order(factor);
     Factors<T> factors;
-    factors.lower = lower_factor(factor, order);
+    factors.lower = lower_factor(factor, order, keeps_zeros);
     if (factor.form().has_d()) factors.diagonal = block_diagonal(factor, order);
-    if (factor.form().has_upper()) factors.upper = upper_factor(factor, order);
+    if (factor.form().has_upper()) factors.upper = upper_factor(factor, order, keeps_zeros);
     for (Index const row : order.rows) factors.row_permutation.push_back(factor.structure().inverse[row]);
     for (Index const column : order.columns) factors.column_permutation.push_back(factor.structure().inverse[column]);
     return factors;
@@ -144,7 +145,7 @@ template <class T> Factors<T> explicit_factors(Factor<T> const& factor) {
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template PivotOrder pivot_order<T>(Factor<T> const&);                                                    \
-    template Factors<T> explicit_factors<T>(Factor<T> const&);
+    template Factors<T> explicit_factors<T>(Factor<T> const&, bool);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

@@ -19,7 +19,7 @@ struct PivotOrder {
 };
 template <class T> PivotOrder pivot_order(Factor<T> const& factor);
 
-/// The factors of the working system, with one process.
-template <class T> Factors<T> explicit_factors(Factor<T> const& factor);
+/// The factors of the working system, with one process. `keeps_zeros`: L and U have all entries of the structure.
+template <class T> Factors<T> explicit_factors(Factor<T> const& factor, bool keeps_zeros = false);
 
 } // namespace espalier

@@ -21,6 +21,7 @@
 // With each allocation the owners clear and assemble their panels, so the numbers are the same.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <utility>
@@ -78,6 +79,9 @@ template <class T> class Factor {
         return delayed_.empty() ? nullptr : delayed_[k].get();
     }
     [[nodiscard]] bool may_have_delayed() const { return !delayed_.empty(); }
+    [[nodiscard]] bool has_delayed() const {
+        return std::ranges::any_of(delayed_, [](auto const& panel) { return panel != nullptr; });
+    }
     /// Removes all delayed panels and, if `some_may_follow`, makes room for new ones.
     void clear_delayed(bool some_may_follow);
     /// Of different cblks by any threads.

@@ -260,10 +260,7 @@ template <class T> class LowRankRun {
 template <class T> bool can_update_low_rank(Factor<T> const& factor) {
     FactorForm const form = factor.form();
     bool const is_symmetric_llt = form.kind == Factorization::llt && is_complex<T>;
-    if (form.has_upper() || is_symmetric_llt || factor.structure().is_part()) return false;
-    for (CblkId k = 0; k < factor.structure().num_cblks(); ++k)
-        if (factor.delayed(k)) return false;
-    return true;
+    return !(form.has_upper() || is_symmetric_llt || factor.structure().is_part() || factor.has_delayed());
 }
 
 template <class T> LowRankResult update_low_rank(Factor<T>& factor, CscMatrix<T> const& w, int sign, double largest,

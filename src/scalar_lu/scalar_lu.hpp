@@ -17,7 +17,7 @@
 
 #include "core/interrupt.hpp"
 #include "core/scalar.hpp"
-#include "espalier/matrix.hpp"
+#include "espalier/espalier.hpp"
 #include "scalar_lu/growing_array.hpp"
 #include "scalar_lu/scalar_plan.hpp"
 
@@ -69,6 +69,9 @@ template <class T> class ScalarLu {
         double log_modulus = 0;
     };
     [[nodiscard]] Product determinant() const;
+    /// A(p, q) = L U of the factorized matrix, without scales, and with all entries that elimination fills. L is block
+    /// diagonal; the entries of U between the blocks are computed by solves. Error{cancelled}.
+    [[nodiscard]] Factors<T> explicit_factors(Interrupt* interrupt) const;
 
   private:
     template <class> friend class LeftLooking;

@@ -255,10 +255,8 @@ SelectedInverse<T>::SelectedInverse(Factor<T> const& factor, FactorPlan const& p
                                     Interrupt* interrupt)
     : structure_(&factor.structure()), panels_(*structure_) {
     require_all_eliminated(*structure_);
-    for (CblkId k = 0; k < structure_->num_cblks(); ++k)
-        if (factor.delayed(k))
-            throw Error(Status::unsupported, "the selected inverse does not support delayed columns, which this matrix "
-                                             "has; use pivoting static or solve with unit vectors");
+    if (factor.has_delayed())
+        throw Error(Status::unsupported, "the selected inverse by column blocks does not support delayed columns");
     panels_.allocate(factor.form(), plan.owner_of_cblk, factor.allocation(), team, interrupt);
     Inversion<T>(factor, panels_, team, interrupt).run();
 }

@@ -22,6 +22,22 @@ template <class T> void scale_factor(CscMatrix<T>& a, std::vector<Real<T>> const
         for (Offset const p : a.entries_of(j)) a.values[p] *= power(rows[a.row_ind[p]], r) * power(columns[j], c);
 }
 
+template <class T> void drop_zeros(CscMatrix<T>& a) {
+    Offset kept = 0;
+    for (Index j = 0; j < a.cols; ++j) {
+        IndexRange const entries = a.entries_of(j);
+        a.col_ptr[j] = kept;
+        for (Offset const p : entries) {
+            if (a.values[p] == T(0)) continue;
+            a.row_ind[kept] = a.row_ind[p];
+            a.values[kept++] = a.values[p];
+        }
+    }
+    a.col_ptr.back() = kept;
+    a.row_ind.resize(kept);
+    a.values.resize(kept);
+}
+
 // The scales of these rows or columns, in this order.
 template <class T, class Scale> std::vector<Real<T>> scales_of(std::vector<Index> const& order, Scale const& scale) {
     std::vector<Real<T>> scales;
@@ -33,8 +49,18 @@ template <class T, class Scale> std::vector<Real<T>> scales_of(std::vector<Index
 
 template <class T> Factors<T> Solver<T>::State::factors() {
     require_own_factors("factors");
+    return all_factors(false);
+}
+
+// `keeps_zeros`: with all entries of the structure of the factors.
+template <class T> Factors<T> Solver<T>::State::all_factors(bool keeps_zeros) {
+    if (system_->is_scalar) {
+        Factors<T> found = scalar_.factors().explicit_factors(context_.interrupt());
+        if (!keeps_zeros) drop_zeros(found.lower), drop_zeros(found.upper);
+        return found;
+    }
     ScaledSystem<T> const& system = analysis_->system;
-    Factors<T> found = explicit_factors(factor_.factor());
+    Factors<T> found = explicit_factors(factor_.factor(), keeps_zeros);
     if (system.is_permuted()) {
         std::vector<Index> row_at(system_->order);
         for (Index i = 0; i < system_->order; ++i) row_at[system.row_place(i)] = i;
@@ -54,7 +80,7 @@ template <class T> Factors<T> Solver<T>::State::factors() {
 // llh and llt, and backward L^-op becomes S L^-op S^-1, or S L^-op.
 template <class T> std::vector<T> Solver<T>::State::solve_half(std::span<T const> b, bool forward) {
     require_own_factors(forward ? "solve_lower" : "solve_lower_adjoint");
-    if (form_.has_upper())
+    if (system_->is_scalar || form_.has_upper())
         throw Error(Status::usage, "solves with one factor need a symmetric factorization (llh, llt, ldlt or ldlh)");
     Index const n = system_->order, columns = call_.columns;
     require_block(b.size(), n, columns, "the right-hand side");

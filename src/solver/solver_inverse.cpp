@@ -1,22 +1,23 @@
-// Entries of the inverse of the factorized matrix. With the working system B = P R A C, A^-1 = C B^-1 P R.
+// Entries of the inverse of the factorized matrix.
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include <fmt/format.h>
 
 #include "kernels/blas.hpp"
 #include "matrix/convert.hpp"
 #include "matrix/entries.hpp"
+#include "solve/sparse_inverse.hpp"
 #include "solver/checks.hpp"
 #include "solver/solver_state.hpp"
 
 namespace espalier {
 
-// The factors of all unknowns are in this process, by supernodes and in T.
+// The factors of all unknowns are in this process and in T.
 template <class T> void Solver<T>::State::require_own_factors(char const* what) const {
     require_no_schur(what);
     require_complete(what);
-    require_supernodes(what);
     if (!context_.is_alone())
         throw Error(Status::unsupported, std::string(what) + " needs a single process");
     if (factor_.is_narrow())
@@ -24,21 +25,30 @@ template <class T> void Solver<T>::State::require_own_factors(char const* what) 
                     std::string(what) + " needs factors in full precision; set mixed_precision to false");
 }
 
-// Computes B^-1 on the structure of the factors.
-template <class T> SelectedInverse<T> Solver<T>::State::invert(char const* what) {
+// Computes A^-1 on the structure of the factors. Factors without column blocks, or with delayed columns, are copied.
+template <class T> InverseEntries<T> Solver<T>::State::invert(char const* what) {
     require_own_factors(what);
     if (report.factor.numerically_singular)
         throw Error(Status::singular, "the matrix is singular to working precision and has no inverse");
     if (report.factor.pivots_replaced > 0)
         throw Error(Status::unsupported,
                     std::string(what) + " needs the factors of the matrix itself, and some pivots were replaced");
-    require_memory(report.analysis.memory_bytes +
-                       SelectedInverse<T>::bytes(structure(), form_, context_.workers().size()),
-                   options.max_memory, "the selected inverse");
+    bool const is_sparse = system_->is_scalar || factor_.factor().has_delayed();
+    std::uint64_t const needed =
+        is_sparse ? 2 * (sizeof(T) + sizeof(Index)) * static_cast<std::uint64_t>(report.analysis.nnz_stored)
+                  : SelectedInverse<T>::bytes(structure(), form_, context_.workers().size());
+    require_memory(report.analysis.memory_bytes + needed, options.max_memory, "the selected inverse");
+    if (is_sparse) {
+        auto const inverse =
+            std::make_shared<SparseInverse<T> const>(all_factors(true), form_.conjugate(), context_.interrupt());
+        return [inverse](Index row, Index column) { return inverse->entry(row, column); };
+    }
     SingleThreadedBlas const blas;
-    return factor_.selected_inverse();
+    auto const inverse = std::make_shared<SelectedInverse<T> const>(factor_.selected_inverse());
+    return [this, inverse](Index row, Index column) { return entry_of_inverse(*inverse, row, column); };
 }
 
+// With the working system B = P R A C, A^-1 = C B^-1 P R.
 template <class T>
 std::optional<T> Solver<T>::State::entry_of_inverse(SelectedInverse<T> const& inverse, Index row,
                                                     Index column) const {
@@ -71,13 +81,13 @@ void Solver<T>::State::check_inverse(CscMatrix<T> const& matrix, CscMatrix<T> co
         note(fmt::format("the selected inverse is inaccurate: the diagonal of A A^-1 differs from 1 by {:.1e}", worst));
 }
 
-// The transpose of an entry of A is on the structure of B, whose rows are permuted.
+// The transpose of an entry of A is on the structure of the factors, whose rows are permuted.
 template <class T> CscMatrix<T> Solver<T>::State::selected_inverse(CscMatrix<T> const& matrix) {
     require_factors("selected_inverse");
     if (context_.is_alone()) require_pattern(matrix, pattern_, "selected_inverse");
-    SelectedInverse<T> const inverse = invert("selected_inverse");
+    InverseEntries<T> const inverse = invert("selected_inverse");
     auto const entry = [&](Index i, Index j) {
-        if (std::optional<T> const found = entry_of_inverse(inverse, i, j)) return *found;
+        if (std::optional<T> const found = inverse(i, j)) return *found;
         throw Error(Status::internal, "an entry of the inverse is missing");
     };
     CscMatrix<T> result = transpose(matrix);
@@ -91,10 +101,10 @@ template <class T> std::vector<T> Solver<T>::State::inverse_diagonal() {
     std::vector<T> diagonal;
     std::vector<Index> missing;
     {
-        SelectedInverse<T> const inverse = invert("inverse_diagonal");
+        InverseEntries<T> const inverse = invert("inverse_diagonal");
         diagonal.resize(system_->order);
         for (Index i = 0; i < system_->order; ++i) {
-            std::optional<T> const entry = entry_of_inverse(inverse, i, i);
+            std::optional<T> const entry = inverse(i, i);
             if (entry)
                 diagonal[i] = *entry;
             else
@@ -110,15 +120,19 @@ template <class T>
 void Solver<T>::State::solve_for_diagonal(std::span<Index const> rows, std::vector<T>& diagonal) {
     constexpr std::size_t block_columns = 64;
     SingleThreadedBlas const blas;
-    ScaledSystem<T> const& system = analysis_->system;
     Index const n = system_->order;
+    auto const solve = [&](std::vector<T>& block, Index columns) {
+        if (system_->is_scalar) return scalar_.solve(block, columns, MatrixOp::none);
+        ScaledSystem<T> const& system = analysis_->system;
+        system.to_working(std::span<T>(block), columns);
+        factor_.solve(block, columns, MatrixOp::none);
+        system.from_working(std::span<T>(block), columns);
+    };
     for (; !rows.empty(); rows = rows.subspan(std::min(rows.size(), block_columns))) {
         auto const some = rows.first(std::min(rows.size(), block_columns));
         std::vector<T> block(n * some.size(), T(0));
         for (std::size_t k = 0; k < some.size(); ++k) block[n * k + some[k]] = T(1);
-        system.to_working(std::span<T>(block), std::ssize(some));
-        factor_.solve(block, std::ssize(some), MatrixOp::none);
-        system.from_working(std::span<T>(block), std::ssize(some));
+        solve(block, std::ssize(some));
         for (std::size_t k = 0; k < some.size(); ++k) diagonal[some[k]] = block[n * k + some[k]];
     }
 }

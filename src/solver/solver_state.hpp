@@ -3,6 +3,7 @@
 // vectors that are not distributed. A process that follows runs the same code with empty arguments.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +22,9 @@
 #include "solver/system_vectors.hpp"
 
 namespace espalier {
+
+/// The entries (i, j) of the inverse; nullopt for those that were not computed.
+template <class T> using InverseEntries = std::function<std::optional<T>(Index, Index)>;
 
 struct CallArguments {
     Index columns = 0;
@@ -163,7 +167,8 @@ template <class T> struct Solver<T>::State {
     void factorize_any(CscMatrix<T> const& matrix);
 
     void require_own_factors(char const* what) const;
-    SelectedInverse<T> invert(char const* what);
+    InverseEntries<T> invert(char const* what);
+    Factors<T> all_factors(bool keeps_zeros);
     [[nodiscard]] std::optional<T> entry_of_inverse(SelectedInverse<T> const& inverse, Index row, Index column) const;
     void check_inverse(CscMatrix<T> const& matrix, CscMatrix<T> const& inverse);
     void solve_for_diagonal(std::span<Index const> rows, std::vector<T>& diagonal);

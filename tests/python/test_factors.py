@@ -115,7 +115,7 @@ def test_eigenvalues_near_a_shift():
 @pytest.mark.parametrize("factorize, make", MAKERS)
 def test_selected_inverse(factorize, make, dtype):
     A = matrix_of(make, dtype)
-    factor = factorize(A, supernodes="on")
+    factor = factorize(A)
     dense = np.linalg.inv(A.toarray().astype(np.complex128))
     bound = 1e3 * tolerance(dtype) * abs(dense).max()
     selected = factor.selected_inverse()
@@ -198,10 +198,11 @@ def test_symmetric_factors_are_those_of_scikit_sparse(factorize, make, dtype):
         np.testing.assert_allclose(x, factor(b), atol=1e3 * tolerance(dtype) * abs(b).max())
 
 
+@pytest.mark.parametrize("supernodes", ["on", "off"])
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
-def test_general_factors_are_those_of_superlu(dtype):
+def test_general_factors_are_those_of_superlu(dtype, supernodes):
     A = general(dtype=dtype)
-    factor = espalier.splu(A)
+    factor = espalier.splu(A, supernodes=supernodes)
     n = A.shape[0]
     Pr = sparse.csc_matrix((np.ones(n), (factor.perm_r, np.arange(n))))
     Pc = sparse.csc_matrix((np.ones(n), (np.arange(n), factor.perm_c)))

@@ -181,6 +181,49 @@ TEST(Schur, OfAllUnknownsIsTheMatrixItself) {
         for (Index j = 0; j < 6; ++j) EXPECT_EQ(s.column(j)[i], dense(5 - i, 5 - j));
 }
 
+template <class T> Dense<T> product(Dense<T> const& x, Dense<T> const& y) {
+    Dense<T> z(x.rows, y.cols);
+    for (Index j = 0; j < y.cols; ++j)
+        for (Index k = 0; k < x.cols; ++k)
+            for (Index i = 0; i < x.rows; ++i) z(i, j) += x(i, k) * y(k, j);
+    return z;
+}
+
+// The largest entry of |X| |Y|.
+template <class T> double size_of_product(Dense<T> x, Dense<T> y) {
+    for (auto* const values : {&x.values, &y.values})
+        for (T& value : *values) value = std::abs(value);
+    double largest = 0;
+    for (T const value : product(x, y).values) largest = std::max(largest, static_cast<double>(std::abs(value)));
+    return largest;
+}
+
+// The entries of A^-1 on the pattern of A^T with factors that multiply to A up to `residual` in each entry. With Z = A^-1,
+// the error of the entry (i, j) is at most that of |Z| |residual| |Z|, and the dense reference has such an error, too.
+template <class T> void expect_inverse(Solver<T>& solver, CscMatrix<T> const& a, double residual) {
+    Index const n = a.cols;
+    DenseLu<T> const lu(to_dense(a));
+    Dense<T> z(n, n);
+    std::vector<double> of_row(n), of_column(n);
+    for (Index j = 0; j < n; ++j) {
+        z(j, j) = T(1);
+        lu.solve(&z(0, j), MatrixOp::none);
+        for (Index i = 0; i < n; ++i) {
+            of_row[i] += static_cast<double>(std::abs(z(i, j)));
+            of_column[j] += static_cast<double>(std::abs(z(i, j)));
+        }
+    }
+    auto const pattern = to_dense(a, MatrixOp::transpose), found = to_dense(solver.selected_inverse(a));
+    auto const diagonal = solver.inverse_diagonal();
+    for (Index j = 0; j < n; ++j) {
+        EXPECT_LE(std::abs(diagonal[j] - z(j, j)), 4 * residual * of_row[j] * of_column[j]) << j;
+        for (Index i = 0; i < n; ++i) {
+            T const expected = pattern(i, j) == T(0) ? T(0) : z(i, j);
+            EXPECT_LE(std::abs(found(i, j) - expected), 4 * residual * of_row[i] * of_column[j]) << i << " " << j;
+        }
+    }
+}
+
 // The entries of A^-1 on the pattern of A^T, with scaled and permuted systems, too, and the whole diagonal.
 TYPED_TEST(Capabilities, SelectedInverseIsOnThePatternOfTheTranspose) {
     using T = TypeParam;
@@ -213,23 +256,6 @@ TYPED_TEST(Capabilities, SelectedInverseIsOnThePatternOfTheTranspose) {
             }
         }
     }
-}
-
-template <class T> Dense<T> product(Dense<T> const& x, Dense<T> const& y) {
-    Dense<T> z(x.rows, y.cols);
-    for (Index j = 0; j < y.cols; ++j)
-        for (Index k = 0; k < x.cols; ++k)
-            for (Index i = 0; i < x.rows; ++i) z(i, j) += x(i, k) * y(k, j);
-    return z;
-}
-
-// The largest entry of |X| |Y|.
-template <class T> double size_of_product(Dense<T> x, Dense<T> y) {
-    for (auto* const values : {&x.values, &y.values})
-        for (T& value : *values) value = std::abs(value);
-    double largest = 0;
-    for (T const value : product(x, y).values) largest = std::max(largest, static_cast<double>(std::abs(value)));
-    return largest;
 }
 
 // A(p, q) = L U, L L^op or L D L^op, and the halves of a solve, with scaled and permuted systems, too.
@@ -309,6 +335,7 @@ TYPED_TEST(Capabilities, DelayedColumnsAreInTheFactors) {
                 T const entry = expected(found.row_permutation[i], found.column_permutation[j]);
                 EXPECT_LE(std::abs(whole(i, j) - entry), bound) << to_string(kind) << i << " " << j;
             }
+        expect_inverse(solver, a, bound);
         if (is_lu) continue;
         Dense<T> b(n, 2), x(n, 2), y(n, 2);
         b.values = test::random_vector<T>(2 * n, 3);
@@ -317,6 +344,38 @@ TYPED_TEST(Capabilities, DelayedColumnsAreInTheFactors) {
         EXPECT_LE(difference(product(left, x).values, b.values), roundoff * size_of_product(left, x)) << to_string(kind);
         EXPECT_LE(difference(product(right, y).values, b.values), roundoff * size_of_product(right, y)) << to_string(kind);
     }
+}
+
+// Diagonal blocks of order 1 to 4 with entries above them, in another order of rows and columns, and without supernodes.
+TYPED_TEST(Capabilities, FactorsWithoutSupernodesAreMatricesAndHaveASelectedInverse) {
+    using T = TypeParam;
+    constexpr Index n = 40;
+    auto const start = [](Index i) { return i - i % 10 + (i % 10 > 5 ? 6 : i % 10 > 2 ? 3 : i % 10 > 0 ? 1 : 0); };
+    auto const dense = to_dense(random_matrix<T>(Factorization::lu, n, 8));
+    auto const a = matrix_of<T>(n, Symmetry::general, [&](Index i, Index j) {
+        Index const row = (7 * i + 3) % n, column = (11 * j + 5) % n; // in block triangular form
+        bool const is_inside = start(row) == start(column);
+        if (row == column) return T(1);
+        return is_inside ? dense(row, column) + T(2) : row < column ? dense(row, column) : T(0);
+    });
+    Options options = narrow_blocks(Factorization::lu);
+    options.supernodes = Toggle::off;
+    Solver<T> solver = factorized(a, options);
+    EXPECT_EQ(solver.report().analysis.diagonal_blocks, 16);
+    Factors<T> const found = solver.factors();
+    found.lower.validate();
+    found.upper.validate();
+    auto const l = to_dense(found.lower), u = to_dense(found.upper), whole = product(l, u), expected = to_dense(a);
+    double const bound = 4 * n * static_cast<double>(epsilon<T>) * size_of_product(l, u);
+    for (Index j = 0; j < n; ++j)
+        for (Index i = 0; i < n; ++i) {
+            EXPECT_TRUE(l(i, j) == (i == j ? T(1) : i < j ? T(0) : l(i, j)));
+            EXPECT_TRUE(i <= j || u(i, j) == T(0));
+            T const entry = expected(found.row_permutation[i], found.column_permutation[j]);
+            EXPECT_LE(std::abs(whole(i, j) - entry), bound) << i << " " << j;
+        }
+    expect_inverse(solver, a, bound);
+    EXPECT_EQ(status_of([&] { (void)solver.solve_lower(std::vector<T>(n)); }), Status::usage);
 }
 
 // A permuted identity with a cycle: the rows are matched, and A^-1 has a diagonal outside of the factors.
@@ -351,9 +410,6 @@ TEST(SelectedInverse, SaysWhatItNeeds) {
     options.mixed_precision = true;
     EXPECT_EQ(status(options), Status::unsupported);
     options.mixed_precision = false;
-    options.supernodes = Toggle::off;
-    EXPECT_EQ(status(options), Status::usage);
-    options = usual;
     options.schur = {1};
     EXPECT_EQ(status(options), Status::usage);
     options.schur.clear();

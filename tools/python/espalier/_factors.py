@@ -204,7 +204,7 @@ class SymmetricFactor(Factor):
 
 class GeneralFactor(Factor):
     """Factors of lu(), with the names of the SuperLU objects of scipy: row i of A is row perm_r[i] of L U, and column j is
-    column perm_c[j]. The factors are copied at the first use; they need supernodes="on"."""
+    column perm_c[j]. The factors are copied at the first use."""
 
     @property
     def L(self) -> Any:
@@ -265,6 +265,5 @@ def lu(A: Any, *, progress: Progress = None, log: Log = None, **options: Unpack[
 
 
 def splu(A: Any, *, progress: Progress = None, log: Log = None, **options: Unpack[Keywords]) -> GeneralFactor:
-    """Factorize A as scipy.sparse.linalg.splu does: lu() by supernodes, whose factors L and U can be looked into."""
-    options.setdefault("supernodes", "on")
+    """lu() under the name of scipy.sparse.linalg.splu."""
     return lu(A, progress=progress, log=log, **options)

@@ -353,7 +353,7 @@ class Solver:
         return NullSpace(rank, basis, np.array(values, dtype=np.float64))
 
     def factors(self) -> Factors:
-        """Copies of the factors as sparse matrices, without scales. Needs supernodes."""
+        """Copies of the factors as sparse matrices, without scales."""
         work = self._require_work("factors")
         *columns, p, q = work.handle.factors()
         L, D, U = (
