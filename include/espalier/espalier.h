@@ -599,6 +599,9 @@ ESPALIER_API espalier_status espalier_solve_lower_adjoint(espalier_solver* solve
  *  factorization or the structure of the factors does not suit; a note in the report has the reason.
  *  ESPALIER_NOT_POSITIVE_DEFINITE for llh, ESPALIER_SINGULAR: the matrix and the factors are as before. */
 ESPALIER_API espalier_status espalier_update(espalier_solver* solver, espalier_matrix const* w, int sign, int* in_place);
+/** espalier_update() with the nonzeros of a dense W (order x rank) with leading dimension `ldw`. */
+ESPALIER_API espalier_status espalier_update_dense(espalier_solver* solver, int64_t rank, void const* w, int64_t ldw,
+                                                   int sign, int* in_place);
 /** The Schur complement S = A_ss - A_si A_ii^-1 A_is on the unknowns of espalier_set_schur(), in that order:
  *  square, with all entries even if symmetric. */
 ESPALIER_API espalier_status espalier_schur_complement(espalier_solver* solver, void* schur, int64_t ld);

@@ -79,6 +79,14 @@ espalier_status espalier_update(espalier_solver* solver, espalier_matrix const* 
     });
 }
 
+espalier_status espalier_update_dense(espalier_solver* solver, int64_t rank, void const* w, int64_t ldw, int sign,
+                                      int* in_place) {
+    return guarded(solver, [&](espalier_solver& self) {
+        bool const changed = self.session->update_dense({w, rank, ldw}, sign);
+        if (in_place) *in_place = changed ? 1 : 0;
+    });
+}
+
 espalier_status espalier_schur_complement(espalier_solver* solver, void* schur, int64_t ld) {
     return guarded(solver, [&](espalier_solver& self) { self.session->schur_complement(schur, ld); });
 }

@@ -181,6 +181,15 @@ template <class T> class TypedSession final : public SystemSession<T> {
         return this->change(w, sign);
     }
 
+    bool update_dense(InputBlock given, int sign) override {
+        CscMatrix<T> w;
+        begin("espalier_update_dense", [&] {
+            require_factors("espalier_update_dense");
+            w = nonzeros(DenseMatrix<T>{order(), given.columns, gathered<T>(given, order(), "w")});
+        });
+        return this->change(w, sign);
+    }
+
     void schur_complement(void* schur, Index leading) override {
         begin("espalier_schur_complement", [&] { require_factors("espalier_schur_complement"); });
         auto const found = solver_.schur_complement();

@@ -85,6 +85,7 @@ class Session {
     virtual void solve_half(bool forward, InputBlock b, OutputBlock x) = 0;
     /// Returns whether the factors were changed in place.
     virtual bool update(espalier_matrix const* w, int sign) = 0;
+    virtual bool update_dense(InputBlock w, int sign) = 0;
     virtual void schur_complement(void* schur, Index leading) = 0;
     virtual void condense(InputBlock b, OutputBlock reduced) = 0;
     virtual void expand(InputBlock b, InputBlock x_schur, OutputBlock x) = 0;

@@ -421,7 +421,14 @@ static void update(void) {
         espalier_matrix w = {.rows = 3, .cols = 1, .entries = 2, .pointers = w_start, .indices = w_row, .values = w_value};
         int in_place = -1;
         FAILS(solver, ESPALIER_USAGE, "1 or -1", espalier_update(solver, &w, 0, &in_place));
-        OK(solver, espalier_update(solver, &w, 1, &in_place));
+        if (k == 0) {
+            OK(solver, espalier_update(solver, &w, 1, &in_place));
+        } else {
+            double const dense[] = {1, 0, 2, 7, 0, 0, 0, 7};
+            FAILS(solver, ESPALIER_USAGE, "leading dimension of w is 2",
+                  espalier_update_dense(solver, 2, dense, 2, 1, &in_place));
+            OK(solver, espalier_update_dense(solver, 2, dense, 4, 1, &in_place));
+        }
         CHECK(in_place == 0 || in_place == 1);
         OK(solver, espalier_solve(solver, ESPALIER_OP_NONE, 1, b, 3, x, 3));
         OK(solver, espalier_refine(solver, ESPALIER_OP_NONE, 1, b, 3, x, 3));
@@ -466,6 +473,44 @@ static void schur(void) {
     OK(solver, espalier_drive(solver, ESPALIER_OP_NONE, 1, b, 3, x, 3));
     CHECK(fabs(4 * x[0] + 2 * x[1] - 1) < 1e-14);
     espalier_destroy(&solver);
+}
+
+/* ILU(1) as preconditioner: the solution, what the report tells, new values, and a call that needs complete factors. */
+static void incomplete(void) {
+    problem p = laplacian(30, 0);
+    espalier_matrix const matrix = described(&p);
+    espalier_solver* solver = with_matrix(ESPALIER_DOUBLE, &matrix);
+    OK(solver, espalier_set_method(solver, ESPALIER_METHOD_ILU));
+    OK(solver, espalier_set_levels(solver, 1));
+    OK(solver, espalier_set_threads(solver, 2));
+    int64_t const n = p.n;
+    double *b = malloc((size_t)n * sizeof *b), *x = malloc((size_t)n * sizeof *x);
+    for (int64_t i = 0; i < n; ++i) b[i] = 1 + (double)(i % 5);
+    char const* method = NULL;
+    int64_t iterations = 0, entries = 0;
+    double error = 1, first = 0;
+    for (int k = 0; k < 2; ++k) {
+        OK(solver, espalier_drive(solver, ESPALIER_OP_NONE, 1, b, n, x, n));
+        OK(solver, espalier_report_real(solver, "backward_error", &error));
+        CHECK(error <= 1e-12);
+        OK(solver, espalier_report_string(solver, "settings.method", &method));
+        CHECK(strcmp(method, "ilu") == 0);
+        OK(solver, espalier_report_int(solver, "incomplete.iterations", &iterations));
+        OK(solver, espalier_report_int(solver, "incomplete.nnz_factor", &entries));
+        CHECK(iterations > 1 && entries > n);
+        if (k == 0) {
+            first = x[n / 2];
+            for (int64_t i = 0; i < p.entries; ++i) p.value[i] *= 2;
+            OK(solver, espalier_refactorize(solver, p.entries, p.value));
+        }
+    }
+    CHECK(fabs(2 * x[n / 2] - first) < 1e-9 * fabs(first));
+    int64_t count = 0;
+    FAILS(solver, ESPALIER_USAGE, "the method is ilu", espalier_inertia(solver, &count, NULL, NULL));
+    free(b);
+    free(x);
+    espalier_destroy(&solver);
+    free_problem(&p);
 }
 
 static void expect_option(espalier_solver* solver, char const* name, char const* expected) {
@@ -684,6 +729,7 @@ int main(void) {
     singular_to_working_precision();
     update();
     schur();
+    incomplete();
     options();
     report();
     callbacks();

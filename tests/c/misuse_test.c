@@ -71,6 +71,7 @@ static void no_solver(espalier_solver* solver, char const* message) {
     USAGE(message, espalier_null_vectors(solver, &number, 1));
     USAGE(message, espalier_selected_inverse(solver, 1, &number));
     USAGE(message, espalier_update(solver, &matrix, 1, NULL));
+    USAGE(message, espalier_update_dense(solver, 1, &number, 1, 1, NULL));
     USAGE(message, espalier_factors(solver, counts));
     USAGE(message, espalier_get_factor(solver, 'L', 0, &count, &count, &number));
     USAGE(message, espalier_get_permutations(solver, 0, &count, &count));

@@ -59,6 +59,7 @@ program module_test
     call factors()
     call batch()
     call singular_to_working_precision()
+    call incomplete()
     call predictions_and_traces()
     call options_and_report()
     call refusals()
@@ -279,6 +280,11 @@ contains
         call check(maxval(abs(x(:2, 1) - [1, 1])) < 1e-14_real64, 'downdate')
         call solver%update([1, 3], [1, 2], [1._real32, 2._real32], 1, in_place, status)
         call check(status == espalier_usage .and. .not. in_place, 'update of another type')
+        call solver%update_dense(reshape([1._real64, 2._real64, 0._real64, 1._real64], [2, 2]), 1, in_place)
+        call solver%solve([6._real64, 10._real64], x(:2, 1))
+        call check(maxval(abs(x(:2, 1) - [1, 1])) < 1e-14_real64 .and. in_place, 'dense update')
+        call solver%update_dense([1._real64], 1, in_place, status)
+        call check(status == espalier_usage .and. .not. in_place, 'dense update of another size')
 
         call solver%set_option('allow-singular', 'on')
         call solver%set_coo(2, [1, 2, 2], [1, 1, 2], [1._real64, -1._real64, 1._real64], espalier_symmetric, &
@@ -308,6 +314,30 @@ contains
         call check(residual(x(:, 1), b(:, 1)) < 1e-14_real64, 'expanded')
         call solver%set_schur([3_int64], status)
         call check(status == espalier_ok, 'unknowns of 64 bits')
+    end subroutine
+
+    ! ILU(1) as preconditioner of a five-point Laplacian on a grid of 20 x 20.
+    subroutine incomplete()
+        integer, parameter :: m = 20, n = m*m
+        type(espalier_solver) :: solver
+        integer :: i, status
+        integer(int64) :: iterations, positive, negative, zero
+        integer :: row(3*n), column(3*n)
+        real(real64) :: value(3*n), x(n), error
+        row = [([i, merge(i + 1, i, mod(i, m) /= 0), merge(i + m, i, i + m <= n)], i=1, n)]
+        column = [([i, i, i], i=1, n)]
+        value = merge(2._real64, -1._real64, row == column) ! those on the diagonal are summed
+        value(::3) = 6 - 2*count(reshape(row == column, [3, n]), 1) ! to 4
+        call solver%create('d')
+        call solver%set_option('method', 'ilu')
+        call solver%set_option('levels', '1')
+        call solver%set_coo(n, row, column, value, espalier_symmetric, espalier_lower)
+        call solver%drive([(1._real64, i=1, n)], x)
+        error = solver%report_real('backward_error')
+        iterations = solver%report_int('incomplete.iterations')
+        call check(error <= 1e-12_real64 .and. iterations > 1 .and. minval(x) > 0, 'incomplete factors')
+        call solver%inertia(positive, negative, zero, status)
+        call check(status == espalier_usage .and. index(solver%message(), 'ilu') > 0, 'inertia of incomplete factors')
     end subroutine
 
     subroutine predictions_and_traces()

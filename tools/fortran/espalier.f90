@@ -49,6 +49,7 @@ module espalier
         procedure :: selected_inverse
         procedure :: inverse_diagonal
         procedure :: update
+        procedure :: update_dense
         procedure :: factors
         procedure :: get_factor
         procedure :: get_permutations
@@ -182,6 +183,28 @@ contains
         if (present(in_place)) in_place = .false.
         if (is_refused(call_to, status)) return
         ended = c_update(self%handle, w, int(sign, c_int), is_in_place)
+        if (present(in_place)) in_place = is_in_place /= 0
+        call finish(self%handle, ended, status)
+    end subroutine
+
+    ! update() with the nonzeros of a dense W, n or n x k.
+    subroutine update_dense(self, w, sign, in_place, status)
+        class(espalier_solver), intent(inout) :: self
+        type(*), intent(in) :: w(..)
+        integer, intent(in) :: sign
+        logical, intent(out), optional :: in_place
+        integer, intent(out), optional :: status
+        type(c_call) :: call_to
+        type(array) :: columns
+        integer(c_int) :: is_in_place, ended
+        is_in_place = 0
+        call_to = c_call(self%handle, 'espalier_update_dense')
+        columns = array_of(w)
+        call require_valid(call_to, columns)
+        call require_all_rows(call_to, columns)
+        if (present(in_place)) in_place = .false.
+        if (is_refused(call_to, status)) return
+        ended = c_update_dense(self%handle, columns%columns, columns%address, columns%leading, int(sign, c_int), is_in_place)
         if (present(in_place)) in_place = is_in_place /= 0
         call finish(self%handle, ended, status)
     end subroutine

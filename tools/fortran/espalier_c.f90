@@ -268,6 +268,14 @@ module espalier_c
             integer(c_int), intent(inout) :: in_place
             integer(c_int) :: status
         end function
+        function c_update_dense(solver, rank, w, ldw, sign, in_place) bind(c, name='espalier_update_dense') result(status)
+            import
+            type(c_ptr), value :: solver, w
+            integer(c_int64_t), value :: rank, ldw
+            integer(c_int), value :: sign
+            integer(c_int), intent(inout) :: in_place
+            integer(c_int) :: status
+        end function
         function c_condense(solver, nrhs, b, ldb, r, ldr) bind(c, name='espalier_condense') result(status)
             import
             type(c_ptr), value :: solver, b, r
