@@ -21,21 +21,24 @@ LARGE = 40  # Grid size for which the factorization takes some tenths of a secon
 def test_other_threads_run_during_a_factorization():
     A = laplacian(LARGE)
     solver = espalier.Solver(threads=1).analyze(A)
-    longest, last, stop = 0.0, time.perf_counter(), threading.Event()
+    # Processor time of this process: waiting for other programs does not count.
+    longest, last, turns, stop = 0.0, time.process_time(), 0, threading.Event()
 
     def watch():
-        nonlocal longest, last
+        nonlocal longest, last, turns
         while not stop.is_set():
-            now = time.perf_counter()
-            longest, last = max(longest, now - last), now
+            now = time.process_time()
+            longest, last, turns = max(longest, now - last), now, turns + 1
             time.sleep(0.001)
 
     watcher = threading.Thread(target=watch)
     watcher.start()
+    before = time.process_time()
     solver.factorize(A)
+    taken = time.process_time() - before
     stop.set()
     watcher.join()
-    assert longest < 0.5 * solver.report["factor"]["time_s"] + 0.05
+    assert turns > 5 and longest < 0.5 * taken + 0.05
 
 
 def test_threads_may_share_a_solver():
@@ -77,41 +80,66 @@ class Interrupter(threading.Thread):
             self.begun.set()
 
     def run(self):
-        if self.begun.wait(30):
+        if self.begun.wait(60):
             time.sleep(0.02)
-            self.sent = time.perf_counter()
+            self.sent = time.process_time()
             os.kill(os.getpid(), signal.SIGINT)
+
+    def interrupts(self, call):
+        """Whether the signal ended the call. It may come too late if other programs use the processor."""
+        ended = False
+        try:
+            call()
+            ended = True
+            self.join()
+            time.sleep(60)  # until the signal arrives
+            pytest.fail("there was no signal")
+        except KeyboardInterrupt:
+            pass
+        self.join()
+        return not ended
+
+
+def larger_and_larger(attempt):
+    """Attempts an interrupt of a system of which each is larger, until one was in time."""
+    assert any(attempt(laplacian(size)) for size in (LARGE, LARGE + 10, LARGE + 20, LARGE + 30))
 
 
 @pytest.mark.parametrize("step, phase", [("analyze", "ordering"), ("factorize", "factorization")])
 def test_ctrl_c_ends_a_call_and_the_solver_remains_usable(step, phase):
-    A = laplacian(LARGE)
-    interrupter = Interrupter(phase)
-    solver = espalier.Solver(threads=1, progress=interrupter.on_progress)
-    if step == "factorize":
-        solver.analyze(A)
-    with pytest.raises(KeyboardInterrupt):
-        getattr(solver, step)(A)
-        pytest.fail("the call ended before the interrupt")
-    assert time.perf_counter() - interrupter.sent < 0.5
-    interrupter.join()
-    A, b = laplacian(5), np.ones(125)
-    np.testing.assert_allclose(A @ solver.analyze(A).factorize(A).solve(b), b, atol=1e-12)
+    def attempt(A):
+        interrupter = Interrupter(phase)
+        solver = espalier.Solver(threads=1, progress=interrupter.on_progress)
+        if step == "factorize":
+            solver.analyze(A)
+        if not interrupter.interrupts(lambda: getattr(solver, step)(A)):
+            return False
+        assert time.process_time() - interrupter.sent < 0.5
+        A, b = laplacian(5), np.ones(125)
+        np.testing.assert_allclose(A @ solver.analyze(A).factorize(A).solve(b), b, atol=1e-12)
+        return True
+
+    larger_and_larger(attempt)
 
 
 def test_ctrl_c_reaches_a_call_that_waits_for_another_thread():
-    A = laplacian(LARGE)
-    interrupter = Interrupter("factorization")
-    solver = espalier.Solver(threads=1, progress=interrupter.on_progress).analyze(A)
-    other = threading.Thread(target=solver.factorize, args=(A,))
-    other.start()
-    with pytest.raises(KeyboardInterrupt):
-        assert interrupter.begun.wait(30)
-        solver.report
-        pytest.fail("the factorization ended before the interrupt")
-    interrupter.join()
-    other.join()
-    assert solver.inertia().positive == A.shape[0]
+    def attempt(A):
+        interrupter = Interrupter("factorization")
+        solver = espalier.Solver(threads=1, progress=interrupter.on_progress).analyze(A)
+        other = threading.Thread(target=solver.factorize, args=(A,))
+
+        def wait_for_the_factorization():
+            other.start()
+            assert interrupter.begun.wait(60)
+            solver.report
+
+        is_interrupted = interrupter.interrupts(wait_for_the_factorization)
+        is_still_factorized = other.is_alive()
+        other.join()
+        assert solver.inertia().positive == A.shape[0]
+        return is_interrupted and is_still_factorized
+
+    larger_and_larger(attempt)
 
 
 def test_progress_is_reported_on_the_calling_thread():
