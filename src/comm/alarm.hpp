@@ -7,8 +7,10 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 
 #include "policies/spin.hpp"
+#include "runtime/wake.hpp"
 
 namespace espalier {
 
@@ -50,9 +52,9 @@ class Alarm {
     std::condition_variable changed_;
 };
 
-/// Chooses how long to wait between two polls that find nothing: not at all at first, then half the time
-/// since the last event, up to a bound. So waiting lasts at most half as long again as necessary, and long
-/// waits take no processor time.
+/// Chooses how long to wait between two polls that find nothing: not at all at first, then a quarter of the time
+/// since the last event, up to a bound. So waiting lasts at most a quarter longer than necessary, and long
+/// waits take no processor time. For one thread.
 class Backoff {
   public:
     /// A poll has found something.
@@ -61,13 +63,15 @@ class Backoff {
         auto const idle = Clock::now() - since_;
         // A thread that yields a busy core waits for a whole time slice; one that wakes from sleep runs soon.
         if (idle < spin_time) return relax_processor();
-        alarm.wait_for(std::min<std::chrono::nanoseconds>(longest, idle / 2));
+        if (!precise_) precise_.emplace();
+        alarm.wait_for(std::min<std::chrono::nanoseconds>(longest, idle / 4));
     }
 
   private:
     static constexpr std::chrono::microseconds spin_time{20};
     using Clock = std::chrono::steady_clock;
     Clock::time_point since_ = Clock::now();
+    std::optional<PreciseSleeps> precise_; // from the first sleep on
 };
 
 } // namespace espalier

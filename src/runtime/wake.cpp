@@ -1,6 +1,7 @@
 #include "runtime/wake.hpp"
 
 #ifdef __linux__
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -38,9 +39,21 @@ void run_soon_after_waking() {
     syscall(SYS_sched_setattr, 0, &attributes, no_flags); // no effect if it is refused
 }
 
+PreciseSleeps::PreciseSleeps() : tolerance_(prctl(PR_GET_TIMERSLACK)) {
+    unsigned long const one_nanosecond = 1; // 0 would mean the default
+    if (tolerance_ >= 0) prctl(PR_SET_TIMERSLACK, one_nanosecond);
+}
+
+PreciseSleeps::~PreciseSleeps() {
+    if (tolerance_ >= 0) prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(tolerance_));
+}
+
 #else
 
 void run_soon_after_waking() {}
+
+PreciseSleeps::PreciseSleeps() = default;
+PreciseSleeps::~PreciseSleeps() = default;
 
 #endif
 

@@ -1,4 +1,4 @@
-// The latency of a thread that wakes up on a busy core.
+// The latency of threads that wake up.
 #pragma once
 
 namespace espalier {
@@ -8,5 +8,18 @@ namespace espalier {
 /// short time slices, which any thread may request; other threads wait for the end of the running slice, some
 /// milliseconds. Earlier versions do so for all threads. No effect on other systems.
 void run_soon_after_waking();
+
+/// Makes timed sleeps of the calling thread end within a microsecond of their time. Linux otherwise lets them
+/// last 50 microseconds longer, to wake several threads at once. No effect on other systems.
+class PreciseSleeps {
+  public:
+    PreciseSleeps();
+    ~PreciseSleeps(); ///< On the same thread. Restores the tolerance of the thread.
+    PreciseSleeps(PreciseSleeps const&) = delete;
+    PreciseSleeps& operator=(PreciseSleeps const&) = delete;
+
+  private:
+    int tolerance_ = -1; ///< in ns; negative: unknown
+};
 
 } // namespace espalier
