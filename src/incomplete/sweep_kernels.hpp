@@ -75,16 +75,19 @@ template <class T, int B, int R, int Step, bool Diagonal> struct SweepKernel {
 
     /// Loops over short rows of scalars are unrolled.
     static void run_any(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
-        if constexpr (B * R > 1) return run<-1>(x, inverse, first, rows, cursor);
-        switch (rows.blocks_per_row) {
-        case 0: return run<0>(x, inverse, first, rows, cursor);
-        case 1: return run<1>(x, inverse, first, rows, cursor);
-        case 2: return run<2>(x, inverse, first, rows, cursor);
-        case 3: return run<3>(x, inverse, first, rows, cursor);
-        case 4: return run<4>(x, inverse, first, rows, cursor);
-        case 5: return run<5>(x, inverse, first, rows, cursor);
-        case 6: return run<6>(x, inverse, first, rows, cursor);
-        default: return run<-1>(x, inverse, first, rows, cursor);
+        if constexpr (B * R > 1) {
+            run<-1>(x, inverse, first, rows, cursor);
+        } else {
+            switch (rows.blocks_per_row) {
+            case 0: return run<0>(x, inverse, first, rows, cursor);
+            case 1: return run<1>(x, inverse, first, rows, cursor);
+            case 2: return run<2>(x, inverse, first, rows, cursor);
+            case 3: return run<3>(x, inverse, first, rows, cursor);
+            case 4: return run<4>(x, inverse, first, rows, cursor);
+            case 5: return run<5>(x, inverse, first, rows, cursor);
+            case 6: return run<6>(x, inverse, first, rows, cursor);
+            default: return run<-1>(x, inverse, first, rows, cursor);
+            }
         }
     }
 };
