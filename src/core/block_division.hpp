@@ -25,12 +25,13 @@ struct PartSizes {
     /// Most columns of a part of a triangle: kernels have buffers for them.
     static constexpr Index most_columns = 32;
 
-    /// Blocks of fewer than 2 * least_columns columns stay whole.
+    /// Blocks of fewer than 2 * least_columns columns, and of at most 8, stay whole.
     explicit PartSizes(Index least)
         : least_columns(std::max<Index>(least, 1)),
           columns(std::clamp<Index>((2 * least / 3 + 7) / 8 * 8, 8, most_columns)) {}
 
-    [[nodiscard]] bool divide(Index n) const { return n >= 2 * least_columns; }
+    /// Halves are multiples of 8 columns, so 8 columns have none.
+    [[nodiscard]] bool divide(Index n) const { return n >= 2 * least_columns && n > 8; }
 
     /// The number of ranges of `columns` columns (or rows), the last of which may have fewer.
     [[nodiscard]] int num_ranges(Index n) const { return static_cast<int>((n + columns - 1) / columns); }

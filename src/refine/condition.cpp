@@ -1,6 +1,7 @@
 #include "refine/condition.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 
@@ -16,6 +17,7 @@ namespace espalier {
 namespace {
 
 constexpr Index estimate_width = 2; // vectors per block for each right-hand side
+constexpr Index inverse_width = 4;  // vectors per block for |A^-1|
 
 // The largest |y| / |A y| of a few vectors near the null space, a lower bound of |A^-1| that uses A itself. y
 // := A~^-1 A~^-H y finds a vector that the factors make small, and y - A~^-1 (A y) corrects the error of the
@@ -74,6 +76,44 @@ template <class T> class NullVectorGrowth {
     Interrupt* interrupt_;
     std::vector<T> y_, image_;
     double largest_ = 0;
+};
+
+// X := A^-1 X, with columns reduced so that |A X| <= 2 |X before|. An inverse that does not converge can be
+// too large by any factor, but |x| / |A x| is a lower bound of |A^-1| for each x.
+template <class T> class InverseProduct {
+  public:
+    InverseProduct(DistributedMatrix<T> const& a, ApplyInverse<T> const& apply_inverse)
+        : a_(a), apply_inverse_(apply_inverse) {
+        a.rows().reduction().all_succeed([&] { image_.resize(a.rows().count() * most_columns); });
+    }
+
+    void apply(std::span<T> block, Index width) const {
+        Index const m = a_.rows().count();
+        auto const norms = [&](std::span<T const> x) {
+            std::array<double, most_columns> result{};
+            auto const sums = a_.rows().reduction().template sum<double>(width, [&](std::span<double> sum) {
+                for (Index c = 0; c < width; ++c) sum[c] = local_one_norm<T>(x.subspan(c * m, m));
+            });
+            std::ranges::copy(sums, result.begin());
+            return result;
+        };
+        auto const before = norms(block);
+        apply_inverse_(block, width, MatrixOp::none);
+        std::span const image = std::span(image_).first(block.size());
+        a_.multiply(MatrixOp::none, T(1), block, T(0), image, width);
+        auto const after = norms(image);
+        for (Index c = 0; c < width; ++c) {
+            if (!(after[c] > 2 * before[c]) || !std::isfinite(after[c])) continue;
+            for (T& value : block.subspan(c * m, m)) value *= static_cast<Real<T>>(2 * before[c] / after[c]);
+        }
+    }
+
+  private:
+    static constexpr Index most_columns = std::max(inverse_width, exact_norm_up_to);
+
+    DistributedMatrix<T> const& a_;
+    ApplyInverse<T> const& apply_inverse_;
+    mutable std::vector<T> image_;
 };
 
 // Bounds the error of one column of x. First call residual(). Then, given d, w = |s| + (nz + 1) u (|op(A)||x|
@@ -164,13 +204,15 @@ template <class T> double reciprocal_condition(DistributedMatrix<T> const& a,
     if (a.order() == 0) return 1;
     double const norm = a.one_norm();
     if (!(norm > 0) || !std::isfinite(norm)) return 0;
-    auto const product = [&](MatrixOp op) {
-        return BlockProduct<T>([&apply_inverse, op](std::span<T> block, Index width, std::span<Index const>) {
-            apply_inverse(block, width, op);
-        });
+    InverseProduct<T> const inverse(a, apply_inverse);
+    auto const product = [&](std::span<T> block, Index width, std::span<Index const>) {
+        inverse.apply(block, width);
     };
-    double inverse_norm = estimate_one_norms<T>(a.rows(), 1, 4, product(MatrixOp::none),
-                                                product(MatrixOp::adjoint), interrupt)[0];
+    auto const adjoint = [&](std::span<T> block, Index width, std::span<Index const>) {
+        apply_inverse(block, width, MatrixOp::adjoint);
+    };
+    double inverse_norm = estimate_one_norms<T>(a.rows(), 1, inverse_width, std::cref(product),
+                                                std::cref(adjoint), interrupt)[0];
     if (std::isfinite(inverse_norm))
         inverse_norm = std::max(inverse_norm, NullVectorGrowth<T>(a, apply_inverse, interrupt).run());
     if (!std::isfinite(inverse_norm) || inverse_norm == 0) return 0;

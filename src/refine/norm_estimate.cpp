@@ -12,7 +12,6 @@ namespace espalier {
 namespace {
 
 constexpr int most_rounds = 6;
-constexpr Index exact_up_to = 8; // rows
 constexpr std::uint64_t seed = 1;
 
 // A row and its size in the current block.
@@ -176,7 +175,7 @@ template <class T> std::vector<double> estimate_one_norms(DistributedRows const&
                                                           Interrupt* interrupt) {
     auto& reduction = rows.reduction();
     Index const n = rows.order(), m = rows.count();
-    Index const columns = n <= exact_up_to ? n : std::min(width, n);
+    Index const columns = n <= exact_norm_up_to ? n : std::min(width, n);
     Index const pairs = columns * (columns - 1) / 2;
     std::vector<NormEstimate<T>> estimates;
     std::vector<T> block;

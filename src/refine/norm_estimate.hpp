@@ -21,6 +21,9 @@ namespace espalier {
 template <class T> using BlockProduct =
     std::function<void(std::span<T> block, Index width, std::span<Index const> which)>;
 
+/// Up to this many rows, all unit vectors are tried.
+inline constexpr Index exact_norm_up_to = 8;
+
 /// Lower bounds of the 1-norms of n x n matrices B_k, k < count, n > 0, which are rarely less than a third of
 /// the norms. Uses blocks of `width` vectors for each matrix (2 to 4) and about 4 products. Infinite if a
 /// product is not finite. Start vectors depend on the numbers of rows, not on their owners. Collective.

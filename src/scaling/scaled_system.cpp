@@ -13,7 +13,8 @@ namespace espalier {
 
 namespace {
 
-// Whether the largest modulus of every row and column is 0 or within 2^8 of 1.
+// Whether the largest modulus of every row and column is 0 or near 1: within 2^8 in double, 2^4 in single
+// precision.
 template <class T> bool is_in_scale(CscMatrix<T> const& b) {
     std::vector<double> row(b.rows, 0.0), column(b.cols, 0.0);
     for (Index j = 0; j < b.cols; ++j)
@@ -24,7 +25,8 @@ template <class T> bool is_in_scale(CscMatrix<T> const& b) {
             if (b.symmetry == Symmetry::general) continue;
             for (double* const largest : {&row[j], &column[i]}) *largest = std::max(*largest, size);
         }
-    auto const in_scale = [](double size) { return size == 0 || (size >= 1.0 / 256 && size <= 256); };
+    constexpr double most = sizeof(Real<T>) == 8 ? 256 : 16;
+    auto const in_scale = [](double size) { return size == 0 || (size >= 1 / most && size <= most); };
     return std::all_of(row.begin(), row.end(), in_scale) &&
            std::all_of(column.begin(), column.end(), in_scale);
 }
@@ -58,9 +60,24 @@ template <class T> CscMatrix<T> ScaledSystem<T>::apply(CscMatrix<T> const& a) co
     return b;
 }
 
-template <class T> bool ScaledSystem<T>::rescale(CscMatrix<T>& b) {
-    if (!is_scaled() || is_in_scale(b)) return false;
-    Scaling const more = equilibrate(b);
+template <class T> bool ScaledSystem<T>::rescale(CscMatrix<T>& b, std::span<Index const> schur) {
+    if (!is_scaled()) return false;
+    Scaling more;
+    if (schur.empty()) {
+        if (is_in_scale(b)) return false;
+        more = equilibrate(b);
+    } else {
+        CscMatrix<T> const block = interior_block(b, schur);
+        if (is_in_scale(block)) return false;
+        Scaling const of_block = equilibrate(block);
+        more.row_scale.assign(b.rows, 1.0);
+        more.column_scale = more.row_scale;
+        std::vector<Index> const interior = complement(schur, b.cols);
+        for (std::size_t k = 0; k < interior.size(); ++k) {
+            more.row_scale[interior[k]] = of_block.row_scale[k];
+            more.column_scale[interior[k]] = of_block.column_scale[k];
+        }
+    }
     for (Index i = 0; i < b.cols; ++i) {
         choice_.row_scale[i] *= more.row_scale[row_place(i)];
         choice_.column_scale[i] *= more.column_scale[i];

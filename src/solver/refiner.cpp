@@ -76,19 +76,22 @@ template <class T> ApplyInverse<T> Refiner<T>::inverse_of_matrix() const {
 
 // Applies A^-1 with refinement if the factors belong to a perturbed matrix, because pivots were replaced, the
 // precision is lower, or they are incomplete. An estimate by such factors alone may overlook that A is nearly
-// singular.
-template <class T> ApplyInverse<T> Refiner<T>::refined_inverse(DistributedMatrix<T> const& matrix) const {
+// singular. The working system is refined: in the given one, the rows of small entries would remain
+// inaccurate.
+template <class T> ApplyInverse<T> Refiner<T>::refined_inverse() const {
     if (pivots_replaced_ == 0 && inverse_.accuracy() == InverseAccuracy::full) return inverse_of_matrix();
-    return [this, &matrix](std::span<T> block, Index columns, MatrixOp op) {
+    return [this](std::span<T> block, Index columns, MatrixOp op) {
+        vectors_.scaling().to_working(block, columns, op);
         auto const b = context_.on_all([&] { return std::vector<T>(block.begin(), block.end()); });
-        apply_inverse(block, columns, op);
+        inverse_.solve(block, columns, op);
         RefineOptions options;
         options.op = op;
         options.interrupt = context_.interrupt();
         options.inverse = inverse_.accuracy();
         options.measures_componentwise = false;
         options.max_bytes = vector_bytes_;
-        espalier::refine<T>(matrix, b, block, columns, inverse_of_matrix(), options);
+        espalier::refine<T>(*working_, b, block, columns, inverse_of_working(), options);
+        vectors_.scaling().from_working(block, columns, op);
     };
 }
 
@@ -248,7 +251,8 @@ template <class T> RefineReport Refiner<T>::refine_working(std::span<T const> b,
     RefineReport report = espalier::refine<T>(*working_, b, x, columns, inverse_of_working(), options);
     add_steps(report, steps);
     // A tiny pivot is harmless unless the solution is so large that the matrix must be singular.
-    if ((singularity_.is_near || pivots_replaced_ > 0) && grows_as_singular<T>(*working_, b, x, columns))
+    if ((singularity_.is_near || pivots_replaced_ > 0) &&
+        grows_as_singular<T>(*working_, b, x, columns, options.op))
         singularity_.is_numerical = true;
     return report;
 }
@@ -297,13 +301,16 @@ template <class T> double Refiner<T>::forward_error(std::span<T const> b, std::s
                                                     MatrixOp op) const {
     DistributedMatrix<T> const& matrix = callers_matrix();
     auto const bounds =
-        forward_error_bounds<T>(matrix, b, x, columns, refined_inverse(matrix), op, context_.interrupt());
+        forward_error_bounds<T>(matrix, b, x, columns, refined_inverse(), op, context_.interrupt());
     return bounds.empty() ? 0.0 : std::ranges::max(bounds);
 }
 
 template <class T> double Refiner<T>::reciprocal_condition() const {
     DistributedMatrix<T> const& matrix = callers_matrix();
-    return espalier::reciprocal_condition<T>(matrix, refined_inverse(matrix), context_.interrupt());
+    double const estimate =
+        espalier::reciprocal_condition<T>(matrix, refined_inverse(), context_.interrupt());
+    // The componentwise distance to a singular matrix is an upper bound of the normwise one.
+    return singularity_.is_near ? std::min(estimate, 1 / singularity_.condition_estimate) : estimate;
 }
 
 template <class T> NullSpaceResult<T> Refiner<T>::null_space(NullSpaceOptions const& options) const {

@@ -6,12 +6,13 @@
 #include <fmt/format.h>
 
 #include "core/timer.hpp"
+#include "incomplete/choose.hpp"
 #include "kernels/blas.hpp"
+#include "matrix/convert.hpp"
 #include "matrix/norms.hpp"
+#include "options/report_table.hpp"
 #include "runtime/process_limits.hpp"
 #include "solver/checks.hpp"
-#include "incomplete/choose.hpp"
-#include "options/report_table.hpp"
 #include "solver/solver_state.hpp"
 
 namespace espalier {
@@ -185,7 +186,7 @@ template <class T> void Solver<T>::State::make_working(CscMatrix<T> const& matri
         working_copy_.reset();
         if (!system.is_identity()) {
             working_copy_ = system.apply(matrix);
-            if (system_->kept == 0 && system.rescale(*working_copy_)) vectors_->invalidate_system();
+            if (system.rescale(*working_copy_, analysis_->options.schur)) vectors_->invalidate_system();
         }
         values_ = hash_of_values(matrix);
         report.factorization = analysis_->form.kind;
@@ -294,7 +295,9 @@ template <class T> void Solver<T>::State::factorize_numbers(CscMatrix<T> const& 
         double const smallest = 10 * std::sqrt(static_cast<double>(system_->order)) * roundoff;
         double const usual = delays ? std::min(std::sqrt(roundoff), smallest) : std::sqrt(roundoff);
         double const relative = options.pivot_threshold >= 0 ? options.pivot_threshold : usual;
-        double const largest = max_abs(working(matrix));
+        CscMatrix<T> const& a = working(matrix);
+        double const largest = // kept unknowns are not scaled
+            system_->kept > 0 ? max_abs(interior_block(a, analysis_->options.schur)) : max_abs(a);
         return relative * (largest > 0 ? largest : 1.0);
     });
     if (settings.delays && options.max_memory > 0) {

@@ -104,6 +104,21 @@ TEST(Condition, IsSeenThroughReplacedPivots) {
     }
 }
 
+// For instance if refinement by the factors of another matrix diverges.
+TEST(Condition, IsNotSmallBecauseTheInverseIsTooLarge) {
+    for (Index const n : {5, 30}) {
+        auto const a = to_sparse(random_square<double>(n, 3));
+        DenseLu<double> const lu(to_dense(a));
+        auto const too_large = [&](std::span<double> block, Index columns, MatrixOp op) {
+            lu.apply()(block, columns, op);
+            for (double& value : block) value *= 100;
+        };
+        double const truth = true_reciprocal_condition(a);
+        EXPECT_GE(reciprocal_condition<double>(a, too_large), truth / 2.1);
+        EXPECT_LE(reciprocal_condition<double>(a, too_large), truth * 2);
+    }
+}
+
 TEST(Condition, OfTheIdentityIsOneAndOfNothingToo) {
     Dense<double> identity(20);
     for (Index i = 0; i < 20; ++i) identity(i, i) = 1;

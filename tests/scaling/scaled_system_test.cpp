@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "common/matrices.hpp"
 #include "core/status_of.hpp"
 #include "generators/generators.hpp"
 #include "matrix/entries.hpp"
@@ -110,6 +111,32 @@ TEST(ScaledSystem, RescalesForValuesOfAnotherSize) {
     EXPECT_TRUE(system.rescale(b));
     EXPECT_EQ(b.values, system.apply(a).values);
     EXPECT_LE(std::abs(*std::max_element(b.values.begin(), b.values.end())), 256);
+}
+
+TEST(ScaledSystem, FollowsNewValuesCloselyInSinglePrecision) {
+    auto a = matrix_from<float>(Symmetry::general, {{4, 1, 0}, {1, 64, 1}, {0, 1, 1000}});
+    ScaledSystem<float> system(a, {.kind = Factorization::lu, .matching = Toggle::off});
+    for (Offset p : a.entries_of(2)) a.values[p] *= 64;
+    auto b = system.apply(a);
+    EXPECT_TRUE(system.rescale(b));
+    EXPECT_EQ(b.values, system.apply(a).values);
+    for (float const value : b.values) EXPECT_LE(std::abs(value), 16);
+}
+
+TEST(ScaledSystem, ScalesTheInteriorOfASchurComplementAnew) {
+    auto a = matrix_from(Symmetry::general, {{4, 1, 0, 2}, {1, 64, 1, 0}, {0, 1, 1000, 1}, {2, 0, 1, 1e30}});
+    std::vector<Index> const schur{3};
+    ScaledSystem<double> system(a, {.kind = Factorization::lu, .matching = Toggle::off, .schur = schur});
+    auto b = system.apply(a);
+    EXPECT_FALSE(system.rescale(b, schur));
+    scale_values(a, [](Index i, Index j) { return i == 1 || j == 1 ? 0x1p40 : 1.0; });
+    b = system.apply(a);
+    EXPECT_TRUE(system.rescale(b, schur));
+    EXPECT_EQ(b.values, system.apply(a).values);
+    for (Index j = 0; j < 3; ++j)
+        for (Offset p : b.entries_of(j)) EXPECT_TRUE(b.row_ind[p] == 3 || std::abs(b.values[p]) <= 256);
+    EXPECT_EQ(system.row_scale(3), 1);
+    EXPECT_EQ(b.values.back(), 1e30);
 }
 
 TEST(ScaledSystem, NamesTheStructuralRank) {

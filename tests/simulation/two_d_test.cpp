@@ -224,6 +224,18 @@ TEST(DynamicSplitting, WideDiagonalBlocksHaveStages) {
         }
 }
 
+TEST(DynamicSplitting, NarrowDiagonalBlocksHaveStagesToo) {
+    for (KernelKind const kind : {KernelKind::cholesky, KernelKind::ldl, KernelKind::lu})
+        for (Index const least : {1, 2, 4, 5})
+            for (Index width = 1; width <= 40; ++width) {
+                CostModel const model = default_cost_model(Scalar::d, kind);
+                double sum = 0;
+                for (auto const& pieces : diagonal_stages(model, width, least))
+                    sum = std::accumulate(pieces.begin(), pieces.end(), sum);
+                EXPECT_NEAR(sum, model.panel(width, 0), 1e-12 * sum) << width;
+            }
+}
+
 TEST(DynamicSplitting, KeepsTheTasksAndOwnersOfOneDimensionAndUsesIdleWorkers) {
     int faster = 0;
     for (unsigned seed = 0; seed < 8; ++seed) {

@@ -1,8 +1,8 @@
 // Lack of memory among several processes: one allocation of any of them fails, in any call. No process may
 // wait for ever, all processes get the same status from the same call, and afterwards the calls succeed. By
-// default some allocations fail, spread over all calls. With ESPALIER_EVERY_ALLOCATION=1 in the environment each
-// of them fails in turn, or from number k on with ESPALIER_EVERY_ALLOCATION=k, which takes several minutes for each
-// case. If a process waits for ever, the test prints who wanted the memory.
+// default some allocations fail, spread over all calls. With ESPALIER_EVERY_ALLOCATION=1 in the environment
+// each of them fails in turn, or from number k on with ESPALIER_EVERY_ALLOCATION=k, which takes several
+// minutes for each case. If a process waits for ever or crashes, the test prints who wanted the memory.
 #include <execinfo.h>
 #include <unistd.h>
 
@@ -32,9 +32,9 @@ char const* failing_case = "";
 void* failing_frames[40]; // the stack of the allocation that failed
 int num_failing_frames = 0;
 
-void report_hang(int) {
-    std::fprintf(stderr, "a process waits for ever: %s, allocation %ld\n", failing_case,
-                 failing_allocation.load());
+void report_signal(int signal) {
+    std::fprintf(stderr, "%s: %s, allocation %ld\n", signal == SIGALRM ? "a process waits for ever" : "crash",
+                 failing_case, failing_allocation.load());
     backtrace_symbols_fd(failing_frames, num_failing_frames, STDERR_FILENO);
     _exit(1);
 }
@@ -208,7 +208,10 @@ class LackOfMemory : public testing::TestWithParam<Case> {};
 TEST_P(LackOfMemory, OfOneProcessEndsTheCallOnAll) {
     Case const& one = GetParam();
     failing_case = one.name;
-    auto const previous = std::signal(SIGALRM, &report_hang);
+    auto const previous = std::signal(SIGALRM, &report_signal);
+#if !defined(ESPALIER_SANITIZED) // which reports crashes itself
+    auto const previous_segv = std::signal(SIGSEGV, &report_signal);
+#endif
     failing_new::is_exempt = [] { return depth_in_transport > 0; };
     failing_new::on_failure = [] { num_failing_frames = backtrace(failing_frames, std::size(failing_frames)); };
     char const* const every = std::getenv("ESPALIER_EVERY_ALLOCATION");
@@ -225,6 +228,9 @@ TEST_P(LackOfMemory, OfOneProcessEndsTheCallOnAll) {
     failing_new::is_exempt = nullptr;
     failing_new::on_failure = nullptr;
     std::signal(SIGALRM, previous);
+#if !defined(ESPALIER_SANITIZED)
+    std::signal(SIGSEGV, previous_segv);
+#endif
 }
 
 constexpr auto in_order = SchedulePolicy::static_order, dynamic = SchedulePolicy::dynamic_tree;
