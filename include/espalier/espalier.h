@@ -139,7 +139,7 @@ typedef enum espalier_method ESPALIER_ENUM {
 /** What happens to a column of ldlt, ldlh or lu without a good pivot in its column block. */
 typedef enum espalier_pivoting ESPALIER_ENUM {
     ESPALIER_PIVOTING_STATIC = 0,  /**< Small pivots are replaced. */
-    ESPALIER_PIVOTING_DELAYED = 1, /**< A larger block eliminates it later. In one process. */
+    ESPALIER_PIVOTING_DELAYED = 1, /**< A larger block eliminates it later. */
     ESPALIER_PIVOTING_AUTO = 2     /**< Delayed where static pivots are replaced or lose accuracy. */
 } espalier_pivoting;
 

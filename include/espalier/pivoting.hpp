@@ -9,10 +9,10 @@ enum class Pivoting {
     /// solution.
     static_pivots,
     /// It is delayed: an ancestor in the tree, which has more rows to choose from, eliminates it. Pivots are replaced
-    /// only if the matrix is singular to working precision. In one process.
+    /// only if the matrix is singular to working precision.
     delayed,
     /// Like `delayed`, but a column block is content with its pivots as long as none is replaced and the entries of L
-    /// are below the fourth root of 1 / epsilon. With several processes static.
+    /// are below the fourth root of 1 / epsilon.
     automatic,
 };
 

@@ -11,7 +11,8 @@
 //     | L     |  S   |  rows below
 //     +-------+------+
 //
-// Each row and column has the number that it has in the structure, so that vectors keep their places.
+// Each row and column has the number that it has in the structure, so that vectors keep their places. Those that
+// come from other processes have numbers beyond the structure (Factor::arrived).
 #pragma once
 
 #include <memory>
@@ -23,6 +24,13 @@
 #include "kernels/view.hpp"
 
 namespace espalier {
+
+/// What remains of columns left over when the pivots are eliminated.
+template <class T> struct LeftOver {
+    MatrixView<T const> square; ///< S, in the rows of the same numbers.
+    MatrixView<T const> below;  ///< In the rows below.
+    MatrixView<T const> upper;  ///< lu: likewise of U, transposed.
+};
 
 template <class T> class DelayedPanel {
   public:
@@ -57,6 +65,14 @@ template <class T> class DelayedPanel {
     /// L in the rows left over, and U in the columns left over.
     [[nodiscard]] MatrixView<T> lower_left_over() const { return lower().block(pivots_, 0, left(), pivots_); }
     [[nodiscard]] MatrixView<T> upper_left_over() const { return lower().block(0, pivots_, pivots_, left()); }
+
+    [[nodiscard]] LeftOver<T> left_over() const {
+        LeftOver<T> columns{lower().block(pivots_, pivots_, left(), left()),
+                            lower().block(columns_, pivots_, rows_below_, left()),
+                            {}};
+        if (has_upper_) columns.upper = whole_upper().block(0, pivots_, rows_below_, left());
+        return columns;
+    }
 
     [[nodiscard]] std::span<T> all_off_diagonal() { return off_diagonal_; }
     [[nodiscard]] std::span<T const> off_diagonal() const { return std::span(off_diagonal_).first(pivots_); }

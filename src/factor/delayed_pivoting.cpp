@@ -49,7 +49,8 @@ DelayedPivoting<T>::DelayedPivoting(Factor<T>& factor, KernelFamily<T>& kernels,
                                     Real<T> threshold, int workers)
     : factor_(factor), structure_(factor.structure()), form_(factor.form()), kernels_(kernels), rules_(rules),
       threshold_(threshold), first_child_(structure_.cblks.size(), no_cblk),
-      next_sibling_(structure_.cblks.size(), no_cblk), saved_(workers) {
+      next_sibling_(structure_.cblks.size(), no_cblk), saved_(workers),
+      received_(structure_.is_part() ? structure_.cblks.size() : 0) {
     for (CblkId k = structure_.num_cblks() - 1; k >= 0; --k)
         if (CblkId const parent = factor.cblk(k).parent; parent != no_cblk)
             next_sibling_[k] = std::exchange(first_child_[parent], k);
@@ -58,7 +59,8 @@ DelayedPivoting<T>::DelayedPivoting(Factor<T>& factor, KernelFamily<T>& kernels,
 template <class T>
 PivotStats DelayedPivoting<T>::factorize(CblkId k, WorkerId worker, UpdateWorkspace<T>& workspace,
                                          BlockDivision const* division, Solve const& solve) {
-    Index const arriving = num_arriving(k), rows = rows_of_interior(k), width = factor_.cblk(k).width();
+    Index const from_children = num_left_by_children(k), arriving = from_children + num_received(k);
+    Index const rows = rows_of_interior(k), width = factor_.cblk(k).width();
     MatrixView<T> from = factor_.lower(k);
     auto attempt = Attempt::diagonal_failed;
     if (arriving == 0) {
@@ -81,22 +83,31 @@ PivotStats DelayedPivoting<T>::factorize(CblkId k, WorkerId worker, UpdateWorksp
         restore_rows(k, workspace, *panel);
     else
         add_rows(k, from.block(width, 0, from.rows - width, width), *panel);
-    Index at = width;
-    for (CblkId child = first_child_[k]; child != no_cblk; child = next_sibling_[child])
-        if (DelayedPanel<T> const* const left = factor_.delayed(child); left && left->left() > 0) {
-            add_child(k, child, at, workspace, *panel);
-            at += left->left();
-        }
+    add_children(k, width, workspace, *panel);
+    add_received(k, width + from_children, *panel);
     PivotStats const stats = rows > 0 ? choose_pivots(rows, *panel) : eliminate_all(*panel);
     factor_.set_delayed(k, std::move(panel));
     require_pivots(factor_, k, stats);
     return stats;
 }
 
-template <class T> Index DelayedPivoting<T>::num_arriving(CblkId k) const {
+template <class T> std::vector<CblkId> DelayedPivoting<T>::children(CblkId k) const {
+    std::vector<CblkId> all;
+    for (CblkId child = first_child_[k]; child != no_cblk; child = next_sibling_[child]) all.push_back(child);
+    return all;
+}
+
+template <class T> Index DelayedPivoting<T>::num_left_by_children(CblkId k) const {
     Index sum = 0;
     for (CblkId child = first_child_[k]; child != no_cblk; child = next_sibling_[child])
         if (DelayedPanel<T> const* const panel = factor_.delayed(child)) sum += panel->left();
+    return sum;
+}
+
+template <class T> Index DelayedPivoting<T>::num_received(CblkId k) const {
+    Index sum = 0;
+    if (!received_.empty())
+        for (Received const& one : received_[k]) sum += one.columns.count();
     return sum;
 }
 
@@ -137,15 +148,21 @@ template <class T> std::unique_ptr<DelayedPanel<T>> DelayedPivoting<T>::allocate
     Index const rows_below = factor_.cblk(k).rows_below();
     auto const entries = DelayedPanel<T>::entries(columns, rows_below, form_.has_upper());
     auto const bytes = static_cast<std::uint64_t>(entries) * sizeof(T);
-    std::uint64_t const all = bytes_ += bytes;
-    bool const exceeds_limit = all > rules_.most_bytes;
-    if (exceeds_limit || (bytes >= large_panel && bytes > available_memory_bytes()))
+    std::uint64_t const panels = bytes_ += bytes;
+    require_memory(panels + received_bytes_, bytes);
+    return std::make_unique<DelayedPanel<T>>(columns, rows_below, form_.has_upper());
+}
+
+// Error{out_of_memory} if delayed columns may not have `bytes`, of which `more` are to be allocated.
+template <class T> void DelayedPivoting<T>::require_memory(std::uint64_t bytes, std::uint64_t more) const {
+    bool const exceeds_limit = bytes > rules_.most_bytes;
+    if (exceeds_limit || (more >= large_panel && more > available_memory_bytes()))
         throw Error(Status::out_of_memory,
-                    fmt::format("panels with delayed columns need {} bytes or more, {}; static pivots need none", all,
+                    fmt::format("panels with delayed columns need {} bytes or more{}, {}; static pivots need none",
+                                bytes, structure_.is_part() ? " in a process" : "",
                                 exceeds_limit
                                     ? fmt::format("and the limit leaves {} for them", rules_.most_bytes)
                                     : "which are not available"));
-    return std::make_unique<DelayedPanel<T>>(columns, rows_below, form_.has_upper());
 }
 
 // The columns of the cblk itself come first.
@@ -178,25 +195,19 @@ template <class T> void DelayedPivoting<T>::restore_rows(CblkId k, UpdateWorkspa
                       panel.lower().block(panel.columns(), 0, below.rows, width));
 }
 
-// The columns that `child` has left over become columns from `at` on. Its rows are columns of cblk k or rows
-// below it.
-template <class T> void DelayedPivoting<T>::add_child(CblkId k, CblkId child, Index at,
-                                                      UpdateWorkspace<T>& workspace,
-                                                      DelayedPanel<T>& panel) const {
-    DelayedPanel<T> const& from = *factor_.delayed(child);
-    Index const pivots = from.pivots(), left = from.left();
-    Index const width = factor_.cblk(k).width(), source_width = factor_.cblk(child).width();
+// Columns left over become columns from `at` on. `runs` are their rows below as rows of cblk k.
+template <class T>
+void DelayedPivoting<T>::add_columns(CblkId k, LeftOver<T> const& from, std::span<RowRun const> runs, Index at,
+                                     DelayedPanel<T>& panel) const {
+    Index const width = factor_.cblk(k).width(), left = from.square.cols;
     MatrixView<T> const to = panel.lower();
-    copy_panel<T>(from.lower().block(pivots, pivots, left, left), form_.has_upper(),
-                  to.block(at, at, left, left));
-    BlokId const first_below = factor_.cblk(child).first_blok + 1;
-    find_row_runs(structure_, facing_group(structure_, child, first_below), {}, workspace);
+    copy_panel<T>(from.square, form_.has_upper(), to.block(at, at, left, left));
     for (Index j = 0; j < left; ++j) {
-        T const* const column = from.lower().column(pivots + j) + from.columns();
-        T const* const row = form_.has_upper() ? from.whole_upper().column(pivots + j) : nullptr;
-        for (RowRun const& run : workspace.runs)
+        T const* const column = from.below.column(j);
+        T const* const row = form_.has_upper() ? from.upper.column(j) : nullptr;
+        for (RowRun const& run : runs)
             for (Index i = 0; i < run.height; ++i) {
-                Index const source = run.source_row - source_width + i, target = run.target_row + i;
+                Index const source = run.source_row + i, target = run.target_row + i;
                 if (target >= width) {
                     to(panel.columns() + target - width, at + j) = column[source];
                     if (row) panel.whole_upper()(target - width, at + j) = row[source];
@@ -208,8 +219,53 @@ template <class T> void DelayedPivoting<T>::add_child(CblkId k, CblkId child, In
                 }
             }
     }
-    for (Index j = pivots; j < from.columns(); ++j)
-        panel.append(from.row_numbers()[j], from.column_numbers()[j]);
+}
+
+template <class T>
+void DelayedPivoting<T>::add_children(CblkId k, Index at, UpdateWorkspace<T>& workspace,
+                                      DelayedPanel<T>& panel) const {
+    for (CblkId child = first_child_[k]; child != no_cblk; child = next_sibling_[child]) {
+        DelayedPanel<T> const* const from = factor_.delayed(child);
+        if (!from || from->left() == 0) continue;
+        add_columns(k, from->left_over(), rows_in_parent(structure_, child, workspace), at, panel);
+        for (Index j = from->pivots(); j < from->columns(); ++j)
+            panel.append(from->row_numbers()[j], from->column_numbers()[j]);
+        at += from->left();
+    }
+}
+
+template <class T> void DelayedPivoting<T>::add_received(CblkId k, Index at, DelayedPanel<T>& panel) {
+    if (received_.empty()) return;
+    for (Received const& one : std::exchange(received_[k], {})) {
+        for (auto const& source : one.columns.sources()) {
+            add_columns(k, source.columns, source.runs, at, panel);
+            at += source.columns.square.cols;
+        }
+        for (Index i = 0; i < one.columns.count(); ++i) panel.append(one.first_number + i, one.first_number + i);
+        received_bytes_ -= one.columns.bytes();
+    }
+}
+
+template <class T>
+Block DelayedPivoting<T>::complete(CblkId ghost, Block&& sum, UpdateWorkspace<T>& workspace) const {
+    if (num_left_by_children(ghost) == 0) return std::move(sum);
+    std::vector<CblkId> const cblks = children(ghost);
+    std::size_t const bytes = left_over_bytes(factor_, cblks, workspace);
+    require_memory(bytes_ + received_bytes_ + bytes, bytes);
+    return append_left_over(factor_, cblks, std::move(sum), bytes, workspace);
+}
+
+template <class T>
+void DelayedPivoting<T>::receive(FanInBlock const& block, std::span<BlockRows const> rows,
+                                 std::span<std::byte const> part) {
+    if (part.empty()) return;
+    std::uint64_t const received = received_bytes_ += part.size();
+    require_memory(bytes_ + received, part.size());
+    ReceivedColumns<T> columns(part, rows, form_.has_upper());
+    Index const first = factor_.add_arrived(block.target, block.from, columns.unknowns());
+    auto& all = received_[block.target];
+    auto const place = std::ranges::upper_bound(all, block.from, {}, &Received::from);
+    all.insert(place, {block.from, first, std::move(columns)});
 }
 
 // Pivots that bound L in the first `rows` rows below.

@@ -5,6 +5,10 @@
 // panels remain as they are: the rows of a child below its parent are rows of the parent, so delayed columns
 // fit below the parent's columns in a larger panel of its own (delayed_panel.hpp).
 //
+// Columns left over for a parent of another process are sent to it in the fan-in block of this process for the
+// parent (left_over.hpp). Then they are treated like those of a child. Only one process has a panel, so each
+// process delays columns in its own memory.
+//
 // At a root, and below the kept cblks of a Schur complement, nothing can be delayed. All rows that may be
 // eliminated are in the diagonal block there, and pivots that are still too small belong to a matrix that is
 // singular to working precision. They are replaced and counted.
@@ -16,11 +20,13 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "espalier/pivoting.hpp"
 #include "factor/factor.hpp"
 #include "factor/kernel_family.hpp"
+#include "factor/left_over.hpp"
 #include "kernels/threshold.hpp"
 
 namespace espalier {
@@ -29,7 +35,8 @@ namespace espalier {
 struct DelayRules {
     double u = 0.01;       ///< Least modulus of a pivot relative to the other entries of its column.
     double growth = 100;   ///< The first attempt is kept if its entries of L are not larger.
-    std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max(); ///< For all delayed panels.
+    /// For all delayed panels and columns left over of a process.
+    std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
 };
 
 /// The rules of an option in a precision; nothing for Pivoting::static_pivots.
@@ -47,15 +54,22 @@ template <class T> class DelayedPivoting {
     /// Runs a step for all rows below the diagonal block of the cblk.
     using Solve = std::function<void(RowsStep<T> step)>;
 
-    /// For the cblks of `factor`, of one process. The arguments must outlive this. Pivots below `threshold` are
+    /// For the own cblks of `factor`. The arguments must outlive this. Pivots below `threshold` are
     /// replaced if their columns are as small, or cannot be delayed.
     DelayedPivoting(Factor<T>& factor, KernelFamily<T>& kernels, DelayRules const& rules, Real<T> threshold,
                     int workers);
 
-    /// Factorizes the panel of cblk k, whose children are finished. The attempt with the diagonal block may be
-    /// divided, and solve() is called after it. Errors as KernelFamily::factorize_panel, and {out_of_memory}.
+    /// Factorizes the panel of cblk k, whose children are finished and whose fan-in blocks are added. The attempt with
+    /// the diagonal block may be divided, and solve() is called after it. Errors as KernelFamily::factorize_panel, and {out_of_memory}.
     PivotStats factorize(CblkId k, WorkerId worker, UpdateWorkspace<T>& workspace,
                          BlockDivision const* division, Solve const& solve);
+
+    /// The fan-in block for `ghost`, to be sent: the sum of all contributions of this process, and the columns that
+    /// its cblks have left over for the ghost. Error{out_of_memory}.
+    [[nodiscard]] Block complete(CblkId ghost, Block&& sum, UpdateWorkspace<T>& workspace) const;
+    /// Takes over the columns left over, if any, in a received fan-in block: `part` is what follows the sum, whose rows
+    /// are `rows`. Any worker, but not for the same target at the same time. Error{out_of_memory}, {internal}.
+    void receive(FanInBlock const& block, std::span<BlockRows const> rows, std::span<std::byte const> part);
 
     /// The bytes of all delayed panels.
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
@@ -70,6 +84,11 @@ template <class T> class DelayedPivoting {
         MatrixView<T> panel;
     };
     enum class Attempt { accepted, diagonal_failed, rows_failed };
+    struct Received {
+        std::int32_t from = 0;
+        Index first_number = 0;
+        ReceivedColumns<T> columns;
+    };
 
     void save(CblkId k, Saved& saved) const;
     [[nodiscard]] Attempt try_static(CblkId k, Index rows, BlockDivision const* division,
@@ -78,11 +97,16 @@ template <class T> class DelayedPivoting {
     void add_diagonal(CblkId k, MatrixView<T const> diagonal, DelayedPanel<T>& panel) const;
     void add_rows(CblkId k, MatrixView<T const> below, DelayedPanel<T>& panel) const;
     void restore_rows(CblkId k, UpdateWorkspace<T>& workspace, DelayedPanel<T>& panel) const;
-    void add_child(CblkId k, CblkId child, Index at, UpdateWorkspace<T>& workspace,
-                   DelayedPanel<T>& panel) const;
+    void add_columns(CblkId k, LeftOver<T> const& from, std::span<RowRun const> runs, Index at,
+                     DelayedPanel<T>& panel) const;
+    void add_children(CblkId k, Index at, UpdateWorkspace<T>& workspace, DelayedPanel<T>& panel) const;
+    void add_received(CblkId k, Index at, DelayedPanel<T>& panel);
+    void require_memory(std::uint64_t bytes, std::uint64_t more) const;
     PivotStats choose_pivots(Index rows, DelayedPanel<T>& panel) const;
     PivotStats eliminate_all(DelayedPanel<T>& panel) const;
-    [[nodiscard]] Index num_arriving(CblkId k) const;
+    [[nodiscard]] std::vector<CblkId> children(CblkId k) const;
+    [[nodiscard]] Index num_left_by_children(CblkId k) const;
+    [[nodiscard]] Index num_received(CblkId k) const;
     [[nodiscard]] Index rows_of_interior(CblkId k) const;
 
     Factor<T>& factor_;
@@ -93,7 +117,9 @@ template <class T> class DelayedPivoting {
     Real<T> threshold_;
     std::vector<CblkId> first_child_, next_sibling_;
     std::vector<Saved> saved_; ///< By worker.
+    std::vector<std::vector<Received>> received_; ///< By cblk and ascending processes; empty with one process.
     std::atomic<std::uint64_t> bytes_{0};
+    std::atomic<std::uint64_t> received_bytes_{0};
 };
 
 } // namespace espalier

@@ -148,6 +148,31 @@ template <class T> std::span<std::byte const> Factor<T>::panel(CblkId k) const {
 template <class T> void Factor<T>::clear_delayed(bool some_may_follow) {
     delayed_.clear();
     delayed_.resize(some_may_follow ? structure_->cblks.size() : 0);
+    arrived_.clear();
+    arrived_.resize(some_may_follow && structure_->is_part() ? structure_->cblks.size() : 0);
+    arrived_unknowns_.clear();
+}
+
+template <class T> ArrivedColumns Factor<T>::arrived_from(std::int32_t from, CblkId k) const {
+    for (ArrivedColumns const& columns : arrived(k))
+        if (columns.from == from) return columns;
+    return {from, num_numbers(), 0};
+}
+
+template <class T>
+Index Factor<T>::add_arrived(CblkId k, std::int32_t from, std::span<Index const> unknowns) {
+    std::lock_guard const lock(*unknowns_mutex_);
+    Index const first = num_numbers();
+    auto const place = std::ranges::upper_bound(arrived_[k], from, {}, &ArrivedColumns::from);
+    arrived_[k].insert(place, {from, first, std::ssize(unknowns)});
+    arrived_unknowns_.insert(arrived_unknowns_.end(), unknowns.begin(), unknowns.end());
+    return first;
+}
+
+template <class T> Index Factor<T>::unknown_of(Index number) const {
+    if (number < structure_->n) return structure_->unknown_of(number);
+    std::lock_guard const lock(*unknowns_mutex_);
+    return arrived_unknowns_[number - structure_->n];
 }
 
 template <class T> MatrixView<T> Factor<T>::lower(CblkId k) const {

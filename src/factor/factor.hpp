@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
@@ -43,6 +44,14 @@ struct FactorForm {
     [[nodiscard]] bool has_upper() const { return kind == Factorization::lu; }
     [[nodiscard]] bool has_d() const { return kind == Factorization::ldlt || kind == Factorization::ldlh; }
     [[nodiscard]] bool conjugate() const { return kind == Factorization::llh || kind == Factorization::ldlh; }
+};
+
+/// Columns that cblks of process `from` have left over for a cblk of this process. Here the i-th row and column have
+/// the number first + i, which is not one of the structure.
+struct ArrivedColumns {
+    std::int32_t from = 0;
+    Index first = 0;
+    Index count = 0;
 };
 
 template <class T> class Factor {
@@ -86,6 +95,20 @@ template <class T> class Factor {
     void clear_delayed(bool some_may_follow);
     /// Of different cblks by any threads.
     void set_delayed(CblkId k, std::unique_ptr<DelayedPanel<T>> panel) { delayed_[k] = std::move(panel); }
+
+    /// Columns from other processes for an own cblk with delayed columns, by ascending processes.
+    [[nodiscard]] std::span<ArrivedColumns const> arrived(CblkId k) const {
+        return arrived_.empty() ? std::span<ArrivedColumns const>() : std::span(arrived_[k]);
+    }
+    /// Those that process `from` has left over for cblk k; none if it has left over none.
+    [[nodiscard]] ArrivedColumns arrived_from(std::int32_t from, CblkId k) const;
+    /// Numbers columns from process `from` for cblk k, which have these unknowns of the whole matrix. Any thread, but
+    /// not for the same cblk at the same time. Returns the first number.
+    Index add_arrived(CblkId k, std::int32_t from, std::span<Index const> unknowns);
+    /// One more than the highest number of a row or column. Not while columns arrive.
+    [[nodiscard]] Index num_numbers() const { return structure_->n + std::ssize(arrived_unknowns_); }
+    /// The unknown of the whole matrix for the number of a column. Any thread.
+    [[nodiscard]] Index unknown_of(Index number) const;
 
     /// Cblks whose panels `worker` clears and assembles.
     [[nodiscard]] std::vector<CblkId> const& owned_by(WorkerId worker) const { return owned_[worker]; }
@@ -135,6 +158,9 @@ template <class T> class Factor {
     std::vector<std::int32_t> perm_;
     std::vector<T> off_diagonal_;
     std::vector<std::unique_ptr<DelayedPanel<T>>> delayed_; ///< By cblk; empty if there can be none.
+    std::vector<std::vector<ArrivedColumns>> arrived_;      ///< Likewise, and with one process.
+    std::vector<Index> arrived_unknowns_;
+    std::unique_ptr<std::mutex> unknowns_mutex_ = std::make_unique<std::mutex>(); ///< For arrived_unknowns_.
     std::vector<WorkerId> workers_at_panels_;
     Real<T> pivot_threshold_ = 0;
 };

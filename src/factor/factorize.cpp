@@ -40,8 +40,6 @@ std::vector<trace::Dependency> dependencies(FactorPlan const& plan, std::int64_t
 // Columns are delayed when the rows below a diagonal block are known, which other tasks compute if the panel is
 // cut into groups of rows.
 void require_whole_panels(FactorPlan const& plan) {
-    if (plan.machine.processes > 1)
-        throw Error(Status::unsupported, "columns are delayed in one process only; use static pivots");
     if (plan.cuts_panels && plan.settings.splitting == Splitting::two_d)
         throw Error(Status::usage, "columns cannot be delayed with split 2d: analyze with split 1d or "
                                    "dynamic, or use static pivots");
@@ -96,7 +94,7 @@ template <class T> class FactorizationRun {
                 else
                     update_target(task, window, interrupt_for(cost), worker);
             }
-            if (task.block != no_block) contributed(task.block);
+            if (task.block != no_block) contributed(task.block, worker);
             return;
         }
         case TaskKind::fan_in: {
@@ -273,18 +271,19 @@ template <class T> class FactorizationRun {
         auto& workspace = workspaces_[worker];
         for_each_facing_group(structure_, task.first_facing, task.end_facing, [&](FacingGroup const& group) {
             check(interrupt);
-            if (task.block == no_block)
-                kernels_->update(group, workspace, window);
-            else
-                kernels_->update(group, workspace, window, fan_in_.target(task.block));
+            if (task.block == no_block) return kernels_->update(group, workspace, window);
+            UpdateTarget<T> const target = fan_in_.target(task.block);
+            bool const all_are_delayed = factor_.below(group.source).cols == 0;
+            if (!all_are_delayed) kernels_->update(group, workspace, window, target);
         });
     }
 
     // Counts a contribution to an outgoing block; the last one sends the block.
-    void contributed(std::int32_t number) {
+    void contributed(std::int32_t number, WorkerId worker) {
         std::optional<Block> block = fan_in_.contributed(number);
         if (!block) return;
         FanInBlock const& info = plan_.factor.fan_in.blocks[number];
+        if (delays_) block = delays_->complete(info.target, std::move(*block), workspaces_[worker]);
         messages_.send(info.to, info.number, std::move(*block),
                        {.tag = first_number_ + info.message, .priority = info.priority});
     }
@@ -292,7 +291,7 @@ template <class T> class FactorizationRun {
     void receive(std::int64_t id, Block&& block) {
         std::int32_t const number = fan_in_.incoming(id);
         FanInBlock const& info = plan_.factor.fan_in.blocks[number];
-        fan_in_.put(number, std::move(block));
+        fan_in_.put(number, std::move(block), delays_.has_value());
         team_.release(info.fan_in_task);
     }
     void add_fan_in(FactorTask const& task, TaskId id, WorkerId worker) {
@@ -306,6 +305,11 @@ template <class T> class FactorizationRun {
                   [&](int piece, WorkerId) { add_group(piece); });
         else
             fan_in_.add(task.block, 0, factor_.cblk(task.target).stride, factor_);
+        if (delays_) {
+            FanInBlocks const& fan_in = plan_.factor.fan_in;
+            FanInBlock const& block = fan_in.blocks[task.block];
+            delays_->receive(block, fan_in.rows_of(block), fan_in_.left_over(task.block));
+        }
         messages_.received_done(fan_in_.added(task.block));
     }
 

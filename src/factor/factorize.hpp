@@ -19,8 +19,8 @@ namespace espalier {
 
 struct FactorizeOptions {
     double pivot_threshold = 0; ///< Absolute: pivots smaller than this are replaced (not by llh, llt).
-    /// If set, columns of ldlt, ldlh and lu without a good pivot are delayed. For one process, and for plans
-    /// that do not cut panels in two dimensions.
+    /// If set, columns of ldlt, ldlh and lu without a good pivot are delayed. For plans that do not cut panels in
+    /// two dimensions. The same on all processes, but for the bytes.
     std::optional<DelayRules> delays{};
     ProgressSink* progress = nullptr;
     /// Checked between kernels: Error{cancelled} within a few 10 ms, unless a single kernel on a very tall
@@ -52,8 +52,8 @@ struct FactorizeStats {
 /// Factorize the matrix with these values (on the pattern of `assembly`) into `factor`, which was allocated.
 /// The kept cblks of a Schur complement are updated but not eliminated. Collective with several processes;
 /// the statistics are those of this process. An exception is the same on all processes; it leaves the
-/// contents of the factor undefined, but its memory is kept, and all objects may be used again. Error{usage} or
-/// {unsupported} if columns cannot be delayed with this plan.
+/// contents of the factor undefined, but its memory is kept, and all objects may be used again. Error{usage}
+/// if columns cannot be delayed with this plan.
 template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyMap const& assembly,
                                             FactorPlan const& plan, Factor<T>& factor, WorkerTeam& team,
                                             FactorizeOptions const& options);

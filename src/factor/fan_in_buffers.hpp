@@ -1,5 +1,6 @@
 // The fan-in blocks of one process during a factorization. Outgoing blocks sum contributions to ghosts, from
-// the first contribution until they are sent. Incoming blocks are kept until they are added to their panels.
+// the first contribution until they are sent. Incoming blocks are kept until they are added to their panels. Columns
+// left over for a ghost follow the sum (left_over.hpp).
 #pragma once
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 
 #include "comm/block.hpp"
 #include "factor/factor.hpp"
+#include "factor/left_over.hpp"
 #include "factor/update.hpp"
 #include "simulation/factor_plan.hpp"
 
@@ -62,10 +64,11 @@ template <class T> class FanInBuffers {
     }
 
     /// Stores incoming block `block` for its fan-in task. Error{internal} when its size is wrong or when it
-    /// has come before.
-    void put(std::int32_t block, Block&& received) {
+    /// has come before. With `delays` columns left over may follow the sum.
+    void put(std::int32_t block, Block&& received, bool delays) {
         Slot& slot = slots_[block];
-        if (received.size() != bytes_of(block) || slot.memory.data())
+        bool const fits = delays ? received.size() >= bytes_of(block) : received.size() == bytes_of(block);
+        if (!fits || slot.memory.data())
             throw Error(Status::internal,
                         fmt::format("received a fan-in block of {} bytes; expected one of {} bytes, once",
                                     received.size(), bytes_of(block)));
@@ -81,6 +84,11 @@ template <class T> class FanInBuffers {
         if (form_.has_upper())
             add_rows<T>(from.upper, factor.upper(one.target), rows, factor.cblk(one.target).width(),
                         one.rows - one.rows_below, begin, end);
+    }
+
+    /// What follows the sum in an incoming block.
+    [[nodiscard]] std::span<std::byte const> left_over(std::int32_t block) const {
+        return after_sum(slots_[block].memory, bytes_of(block));
     }
 
     /// Frees the block after its fan-in task. Returns its bytes.

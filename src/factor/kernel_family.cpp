@@ -14,8 +14,12 @@ namespace {
 // The unknown of a column of cblk k, for messages.
 template <class T> std::string describe_unknown(Factor<T> const& factor, CblkId k, Index column) {
     DelayedPanel<T> const* const delayed = factor.delayed(k);
-    Index const number = delayed ? delayed->column_numbers()[column] : factor.cblk(k).first_col + column;
-    return fmt::format("row and column {} of the matrix (counted from 1)", factor.structure().unknown_of(number) + 1);
+    Index number = factor.cblk(k).first_col + column;
+    if (delayed)
+        number = delayed->column_numbers()[column];
+    else if (factor.form().has_d())
+        number = factor.cblk(k).first_col + factor.perm(k)[column];
+    return fmt::format("row and column {} of the matrix (counted from 1)", factor.unknown_of(number) + 1);
 }
 
 } // namespace

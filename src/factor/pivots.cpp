@@ -75,20 +75,16 @@ bool is_odd(std::span<std::int32_t const> perm) {
 }
 
 template <class T> Pivots<T> pivots_of(Factor<T> const& factor) {
-    Index const n = factor.structure().n;
-    bool const has_d = factor.form().has_d();
-    Pivots<T> pivots{std::vector<T>(n, T(0)), std::vector<T>(has_d ? n : 0, T(0))};
-    Index first = 0;
-    for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
-        if (!factor.has_panel(k)) {
-            first += factor.cblk(k).width();
-            continue;
-        }
+    Pivots<T> pivots;
+    pivots.diagonal.reserve(factor.structure().vector_rows());
+    if (factor.form().has_d()) pivots.off_diagonal.reserve(factor.structure().vector_rows());
+    for_each_eliminated(factor, [&](CblkId k) {
         auto const block = factor.diagonal(k);
-        for (Index j = 0; j < block.cols; ++j) pivots.diagonal[first + j] = block(j, j);
-        if (has_d) std::ranges::copy(factor.off_diagonal(k), pivots.off_diagonal.begin() + first);
-        first += block.cols;
-    }
+        for (Index j = 0; j < block.cols; ++j) pivots.diagonal.push_back(block(j, j));
+        if (!factor.form().has_d()) return;
+        auto const off_diagonal = factor.off_diagonal(k);
+        pivots.off_diagonal.insert(pivots.off_diagonal.end(), off_diagonal.begin(), off_diagonal.end());
+    });
     return pivots;
 }
 

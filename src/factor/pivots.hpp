@@ -8,8 +8,7 @@
 
 namespace espalier {
 
-/// The pivots in the order of the cblks and, within each, of the elimination, which is that of the columns of
-/// the structure unless columns are delayed; zeros for ghosts, undefined for kept cblks.
+/// The pivots of this process in the order of the cblks and, within each, of the elimination.
 template <class T> struct Pivots {
     std::vector<T> diagonal;
     std::vector<T> off_diagonal; ///< ldlt, ldlh: as in Factor.

@@ -149,12 +149,10 @@ double smallest_relative_pivot(DistributedMatrix<T> const& b, FactorForm form, s
     double const largest = b.max_abs();
     double smallest = infinity;
     b.rows().reduction().all_succeed([&] {
-        std::vector<double> const origin =
-            cholesky ? b.diagonal_moduli() : std::vector<double>(b.rows().count(), largest);
-        for (Index k = 0; k < std::ssize(rows); ++k) {
-            if (rows[k] < 0) continue;
+        std::vector<double> const origin = cholesky ? b.diagonal_moduli() : std::vector<double>();
+        for (Index k = 0; k < std::ssize(diagonal); ++k) {
             double pivot = std::abs(diagonal[k]);
-            double const from = origin[rows[k]];
+            double const from = cholesky ? origin[rows[k]] : largest;
             if (cholesky) pivot *= pivot;
             F const coupling = form.has_d() ? off_diagonal[k] : F(0);
             if (double const e = std::abs(coupling); e > 0) {

@@ -51,8 +51,8 @@ template <class T> bool probe_grows_as_singular(DistributedMatrix<T> const& a,
                                                 ApplyInverse<T> const& apply_inverse, Interrupt* interrupt);
 
 /// Smallest pivot of a factor of `b` in scalars F, relative to its origin: the diagonal entry for Cholesky,
-/// and the largest entry of the matrix otherwise. rows[k] is the local row of the k-th pivot of this process;
-/// pivots with rows[k] < 0 do not count. `off_diagonal` as in Pivots. Collective.
+/// and the largest entry of the matrix otherwise. For Cholesky rows[k] is the local row of the k-th pivot of this
+/// process. `diagonal` and `off_diagonal` as in Pivots. Collective.
 template <class T, class F>
 double smallest_relative_pivot(DistributedMatrix<T> const& b, FactorForm form, std::span<F const> diagonal,
                                std::span<F const> off_diagonal, std::span<Index const> rows);

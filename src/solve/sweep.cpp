@@ -70,15 +70,16 @@ Sweep<T>::Sweep(Factor<T> const& factor, FactorPlan const& plan, MatrixOp op, In
             state_entries += panel->pivots();
             largest = std::max(largest, panel->columns());
         }
+        list_left_over();
     }
     constexpr Offset padding = 64 / sizeof(T); // so that workers share no cache line
     Offset const for_worker = largest * vectors + padding;
-    Offset const all = (structure_.n + outbox_ptr_.back() + state_entries) * vectors + padding +
+    Offset const all = (factor.num_numbers() + outbox_ptr_.back() + state_entries) * vectors + padding +
                        for_worker * team.size();
     // Not zeroed, so that the workers touch the pages first.
     memory_ = std::make_unique_for_overwrite<std::byte[]>(all * Offset{sizeof(T)});
     x_ = reinterpret_cast<T*>(memory_.get());
-    outboxes_ = x_ + structure_.n * vectors;
+    outboxes_ = x_ + factor.num_numbers() * vectors;
     states_ = outboxes_ + outbox_ptr_.back() * vectors;
     T* buffer = states_ + state_entries * vectors + padding;
     for (Worker& worker : workers_) worker.buffer = std::exchange(buffer, buffer + for_worker);
@@ -153,76 +154,6 @@ template <class T> void Sweep<T>::execute(TaskId task, WorkerId worker) {
     }
 }
 
-// The sum of the contributions of local branches to a branch of another process.
-template <class T> Block Sweep<T>::sum_for(BranchId number) {
-    CblkId const j = branch(number).root;
-    Block block = block_for(factor_.cblk(j), SweepPart::backward);
-    if (block.size() > 0) {
-        auto const sum = block.template as<T>();
-        std::fill(sum.begin(), sum.end(), T(0));
-        collect(j, sum.data(), false);
-    }
-    return block;
-}
-
-template <class T> void Sweep<T>::receive_solution(BranchId number) {
-    Block block = std::move(solutions_[number]);
-    auto const x = block.template as<T>();
-    std::copy(x.begin(), x.end(), rows_of(factor_.cblk(branch(number).root)).z.data);
-    messages_.received_done(block.size());
-}
-
-template <class T> void Sweep<T>::send_solution(BranchId number) {
-    double const priority = plan_.solve.graph.priority[plan_.solve.backward_of_branch[number]];
-    for (std::int32_t const process : plan_.solve.contributors.of(number)) {
-        Block block = block_for(factor_.cblk(branch(number).root), SweepPart::forward);
-        auto const to = block.template as<T>();
-        std::copy_n(rows_of(factor_.cblk(branch(number).root)).z.data, to.size(), to.data());
-        messages_.send(process, plan_.number_of(number), std::move(block),
-                       {.tag = numbers_.solution(process, number), .priority = priority});
-    }
-}
-
-// Messages for the rows of a cblk. Sweeps of one part exchange empty messages for the other part.
-template <class T> Block Sweep<T>::block_for(Cblk const& c, SweepPart empty_in) const {
-    return Block::allocate(part_ == empty_in ? 0 : c.width() * vectors_ * Index{sizeof(T)});
-}
-
-// Called by a progress thread.
-template <class T> void Sweep<T>::receive(int from, std::int64_t id, Block&& block) {
-    BranchId const u = plan_.find_branch(id);
-    if (u == no_branch) throw Error(Status::internal, fmt::format("received a message for branch {}", id));
-    Cblk const& root = factor_.cblk(branch(u).root);
-    bool const is_own = plan_.is_own(branch(u).root);
-    bool const is_empty = part_ == (is_own ? SweepPart::backward : SweepPart::forward);
-    std::size_t const expected = is_empty ? 0 : root.width() * vectors_ * Index{sizeof(T)};
-    if (block.size() != expected)
-        throw Error(Status::internal,
-                    fmt::format("received {} bytes for branch {}; expected {}", block.size(), id, expected));
-    if (!is_own) {
-        solutions_[u] = std::move(block);
-        team_.release(plan_.solve.backward_of_branch[u]);
-        return;
-    }
-    auto const contributors = plan_.solve.contributors.of(u);
-    auto const at = std::lower_bound(contributors.begin(), contributors.end(), from);
-    if (at == contributors.end() || *at != from)
-        throw Error(Status::internal, fmt::format("process {} does not contribute to branch {}", from, id));
-    received_[plan_.solve.contributors.ptr[u] + (at - contributors.begin())] = std::move(block);
-    team_.release(plan_.solve.forward_of_branch[u]);
-}
-
-template <class T> void Sweep<T>::subtract_received(BranchId number) {
-    Contributors const& contributors = plan_.solve.contributors;
-    T* const x = rows_of(factor_.cblk(branch(number).root)).z.data;
-    for (Offset at = contributors.ptr[number]; at < contributors.ptr[number + 1]; ++at) {
-        Block block = std::move(received_[at]);
-        auto const sum = block.template as<T>();
-        subtract(sum.data(), x, std::ssize(sum));
-        messages_.received_done(block.size());
-    }
-}
-
 template <class T> void Sweep<T>::forward(SolveTask const& task, Worker& worker) {
     BranchId const number = task.branch;
     Branch const& b = branch(number);
@@ -232,15 +163,18 @@ template <class T> void Sweep<T>::forward(SolveTask const& task, Worker& worker)
         load_sparse(first, end);
     else
         load(first, end);
-    if (part_ == SweepPart::backward || !is_reached(b.root)) return keep_states(b.first, b.root);
+    if (part_ == SweepPart::backward || !is_reached(b.root)) {
+        take_sums(number);
+        return keep_states(b.first, b.root);
+    }
     if (structure_.is_kept(b.first)) {
         for (CblkId k = b.first; k <= b.root; ++k) collect(k, rows_of(factor_.cblk(k)).z.data, true);
-        subtract_received(number);
+        take_sums(number);
         return;
     }
     if (b.first == b.root) {
         collect(b.root, rows_of(factor_.cblk(b.root)).z.data, true);
-        subtract_received(number);
+        take_sums(number);
         if (!transposed_ && takes_one_pass(b.root) && !leaves_rows(task))
             std::ranges::copy(forward_in_one_pass(b.root, worker).only(), outbox(number).z.data);
         else
@@ -525,8 +459,9 @@ template <class T> void Sweep<T>::keep_states(CblkId first, CblkId last) {
             gather(equations(*panel).first(panel->pivots()), state(k).z.data);
 }
 
-template <class T> void Sweep<T>::gather(std::span<Index const> numbers, T* to) const {
+template <class T> T* Sweep<T>::gather(std::span<Index const> numbers, T* to) const {
     for (Index const i : numbers) to = std::copy_n(x_ + i * vectors_, vectors_, to);
+    return to;
 }
 
 template <class T> void Sweep<T>::scatter(T const* from, std::span<Index const> numbers) {

@@ -22,7 +22,8 @@
 // With several processes each runs its own branches. Their contributions to the cblk of another process, a
 // ghost here, are summed and sent to its owner (send_sum), which subtracts the sums by ascending ranks. The
 // owner sends its solution back to all contributors (receive_solution). So the order of summation depends on
-// the plan alone.
+// the plan alone. Both messages also carry the entries of the rows and columns that a process has left over for the
+// ghost. The owner keeps them behind those of the structure.
 #pragma once
 
 #include <memory>
@@ -82,8 +83,16 @@ template <class T> class Sweep {
     void receive_solution(BranchId number);
     void send_solution(BranchId number);
     void receive(int from, std::int64_t id, Block&& block);
-    [[nodiscard]] Block block_for(Cblk const& c, SweepPart empty_in) const;
-    void subtract_received(BranchId number);
+    [[nodiscard]] Index rows_of_sum(BranchId number) const;
+    [[nodiscard]] Index rows_of_solution(BranchId number) const;
+    [[nodiscard]] std::size_t message_bytes(Index rows) const { return rows * vectors_ * Index{sizeof(T)}; }
+    void take_sums(BranchId number);
+    void list_left_over();
+    /// Own cblks that have left over columns for this branch of another process.
+    [[nodiscard]] std::span<CblkId const> leaving_for(BranchId number) const {
+        return leaving_.empty() ? std::span<CblkId const>() : std::span(leaving_[number]);
+    }
+    [[nodiscard]] Index num_left_for(BranchId number) const;
 
     void forward_cblk(CblkId k, RowBlock<T> contribution, std::span<Blok const> bloks, Worker& worker);
     void backward_cblk(CblkId k, Worker& worker);
@@ -105,7 +114,7 @@ template <class T> class Sweep {
     void couple_back(CblkId k, RowBlock<T> x, std::span<Blok const> bloks, Worker& worker);
     void solve_diagonal(CblkId k, bool forward, RowBlock<T> x) const;
     void keep_states(CblkId first, CblkId last);
-    void gather(std::span<Index const> numbers, T* to) const;
+    T* gather(std::span<Index const> numbers, T* to) const;
     void scatter(T const* from, std::span<Index const> numbers);
     void distribute(CblkId k, CblkId root, RowBlock<T> contribution, RowBlock<T> outbox);
     void collect(CblkId j, T* to, bool subtracted);
@@ -150,6 +159,7 @@ template <class T> class Sweep {
 
     std::vector<Offset> outbox_ptr_; ///< First entry of each branch, for one vector.
     std::vector<Offset> state_ptr_;  ///< First entry of each cblk with delayed columns; empty without any.
+    std::vector<std::vector<CblkId>> leaving_; ///< leaving_for() of each branch; empty without any.
     std::vector<Worker> workers_;
     std::unique_ptr<std::byte[]> memory_; ///< Contains x_, outboxes_, states_ and the buffers of the workers.
     T* x_ = nullptr;

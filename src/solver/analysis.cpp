@@ -137,7 +137,7 @@ ScalingOptions Analysis<T>::working_options(Factorization kind, Interrupt* inter
 
 template <class T> bool Analysis<T>::may_delay(Pivoting pivoting) const {
     bool const has_pivots = form.has_d() || form.has_upper() || options.factorization == Factorization::automatic;
-    return pivoting != Pivoting::static_pivots && has_pivots && needs.size() <= 1;
+    return pivoting != Pivoting::static_pivots && has_pivots;
 }
 
 template <class T> Scalar Analysis<T>::planned_scalar() const {
@@ -478,7 +478,7 @@ template <class T> class Analyzer {
         MachineModel const machine = this->machine();
         analysis_.choice = analysis_.choose_schedule(options_, analysis_.costs, {&machine, 1}, &interrupt_);
         Splitting& splitting = analysis_.choice.settings.splitting;
-        if (splitting == Splitting::two_d && machine.processes == 1 && analysis_.may_delay(options_.pivoting)) {
+        if (splitting == Splitting::two_d && analysis_.may_delay(options_.pivoting)) {
             splitting = Splitting::dynamic;
             context_.note("split dynamic in place of 2d, because columns may be delayed");
         }

@@ -77,7 +77,7 @@ template <class T> struct Analysis {
     /// The scalar type and the storage format of panels that the plan assumes.
     [[nodiscard]] Scalar planned_scalar() const;
     [[nodiscard]] PanelFormat panel_format() const;
-    /// Whether columns may be delayed, by the option, the factorization and the number of processes.
+    /// Whether columns may be delayed, by the option and the factorization.
     [[nodiscard]] bool may_delay(Pivoting pivoting) const;
     /// The kind of factorization for a matrix with the analyzed pattern. Error{usage}.
     [[nodiscard]] FactorizationChoice choose_kind(CscMatrix<T> const& matrix) const;

@@ -261,8 +261,9 @@ double NumericFactor<T>::smallest_relative_pivot(DistributedMatrix<T> const& wor
     return with_factor([&]<class F>(Factor<F> const& factor) {
         std::vector<Index> rows; // kept unknowns and ghosts have no pivots
         Pivots<F> const pivots = context_.on_all([&] {
-            rows.assign(structure_->n, -1);
-            for (Index c = 0; c < structure_->first_kept_col(); ++c) rows[c] = structure_->inverse[c];
+            for (CblkId k = 0; k < structure_->first_kept_cblk; ++k)
+                for (Index c = factor.cblk(k).first_col; factor.has_panel(k) && c < factor.cblk(k).end_col; ++c)
+                    rows.push_back(structure_->inverse[c]);
             return pivots_of(factor);
         });
         return espalier::smallest_relative_pivot<T, F>(working, factor.form(), pivots.diagonal,

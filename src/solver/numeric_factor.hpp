@@ -33,7 +33,7 @@ struct NumericSettings {
     FactorForm form;
     Allocation allocation = Allocation::local;
     double pivot_threshold = 0;       ///< Pivots with a smaller modulus are replaced.
-    std::optional<DelayRules> delays{}; ///< Columns may be delayed; in one process.
+    std::optional<DelayRules> delays{}; ///< Columns may be delayed.
     ProgressSink* progress = nullptr; ///< Progress of this process; may be null.
 };
 

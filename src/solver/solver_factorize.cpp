@@ -257,8 +257,9 @@ template <class T> void Solver<T>::State::check_schur_complement(CscMatrix<T> co
         return report.factor.schur_error <= tolerance;
     };
     if (is_good()) return;
-    bool const has_pivots = form_.has_d() || form_.has_upper();
-    if (options.pivoting != Pivoting::delayed && has_pivots && context_.is_alone() && !panels_are_cut()) {
+    bool const can_delay =
+        context_.on_root([&] { return (form_.has_d() || form_.has_upper()) && !panels_are_cut(); });
+    if (options.pivoting != Pivoting::delayed && can_delay) {
         note(fmt::format("the backward error of the Schur complement is {:.1e}; factorizing with delayed pivots",
                          report.factor.schur_error));
         factorize_numbers(matrix, false, Pivoting::delayed);
@@ -269,46 +270,47 @@ template <class T> void Solver<T>::State::check_schur_complement(CscMatrix<T> co
                      report.factor.schur_error, tolerance));
 }
 
-// On process 0: whether columns may be delayed. The rules go into `settings`.
+// On process 0: how columns are delayed; nothing with static pivots. The processes of a computer have equal shares of
+// what the limit leaves.
 template <class T>
-bool Solver<T>::State::set_delays(NumericSettings& settings, double roundoff, Pivoting pivoting) {
-    if (pivoting == Pivoting::static_pivots || !(form_.has_d() || form_.has_upper())) return false;
-    bool const is_asked = pivoting == Pivoting::delayed;
-    if (context_.is_alone() && (is_asked || !panels_are_cut())) { // factorize() explains why cut panels cannot
-        settings.delays = delay_rules(pivoting, options.pivot_tolerance, roundoff);
-        return true;
+std::optional<DelayRules> Solver<T>::State::choose_delays(bool narrow, Pivoting pivoting) {
+    if (!(form_.has_d() || form_.has_upper())) return std::nullopt;
+    if (pivoting == Pivoting::automatic && panels_are_cut()) { // factorize() refuses Pivoting::delayed
+        note("static pivots, because the analysis has split panels in two dimensions");
+        return std::nullopt;
     }
-    if (is_asked)
-        throw Error(Status::unsupported, "pivoting delayed needs a single process; with several, use pivoting "
-                                         "static or auto");
-    note(context_.is_alone() ? "static pivots, because the analysis has split panels in two dimensions"
-                             : "static pivots, because columns are delayed in a single process only");
-    return false;
+    double const roundoff = static_cast<double>(narrow ? epsilon<Low> : epsilon<T>);
+    std::optional<DelayRules> rules = delay_rules(pivoting, options.pivot_tolerance, roundoff);
+    if (rules && options.max_memory > 0) {
+        std::uint64_t const panels =
+            context_.largest_sum_of_a_computer(memory_needs(narrow ? scalar_of<Low> : scalar_of<T>));
+        auto const sharing = static_cast<std::uint64_t>(context_.processes_of_a_computer());
+        rules->most_bytes = (options.max_memory - std::min(panels, options.max_memory)) / sharing;
+    }
+    return rules;
 }
 
 template <class T> void Solver<T>::State::factorize_numbers(CscMatrix<T> const& matrix, bool narrow,
                                                                      Pivoting pivoting) {
     NumericSettings settings{.form = form_, .allocation = options.allocation, .progress = progress()};
+    settings.delays = context_.on_root([&] { return choose_delays(narrow, pivoting); });
     settings.pivot_threshold = context_.on_root([&] {
         double const roundoff = static_cast<double>(narrow ? epsilon<Low> : epsilon<T>);
-        bool const delays = set_delays(settings, roundoff, pivoting);
         double const smallest = 10 * std::sqrt(static_cast<double>(system_->order)) * roundoff;
-        double const usual = delays ? std::min(std::sqrt(roundoff), smallest) : std::sqrt(roundoff);
+        double const usual = settings.delays ? std::min(std::sqrt(roundoff), smallest) : std::sqrt(roundoff);
         double const relative = options.pivot_threshold >= 0 ? options.pivot_threshold : usual;
         CscMatrix<T> const& a = working(matrix);
         double const largest = // kept unknowns are not scaled
             system_->kept > 0 ? max_abs(interior_block(a, analysis_->options.schur)) : max_abs(a);
         return relative * (largest > 0 ? largest : 1.0);
     });
-    if (settings.delays && options.max_memory > 0) {
-        std::uint64_t const panels = analysis_->memory_bytes(narrow ? scalar_of<Low> : scalar_of<T>);
-        settings.delays->most_bytes = options.max_memory - std::min(panels, options.max_memory);
-    }
     auto const results = factor_.factorize(working(matrix), settings, narrow);
     report = context_.on_root([&] { // decisions depend on it
         FactorReport& out = report.factor;
         double const before = out.time_s; // time of a failed attempt
         add_up(results, report.threads, out);
+        delayed_bytes_.clear();
+        for (FactorResult const& one : results) delayed_bytes_.push_back(one.stats.delayed_bytes);
         double const time_s = out.time_s - before;
         out.gflops = time_s > 0 ? report.analysis.flops / time_s / 1e9 : 0;
         out.tasks = analysis_->plan.tasks;

@@ -143,7 +143,7 @@ template <class T> struct Solver<T>::State {
     void factorize_scalar(CscMatrix<T> const& matrix);
     bool factorize_narrow(CscMatrix<T> const& matrix);
     void factorize_full(CscMatrix<T> const& matrix);
-    bool set_delays(NumericSettings& settings, double roundoff, Pivoting pivoting);
+    [[nodiscard]] std::optional<DelayRules> choose_delays(bool narrow, Pivoting pivoting);
     void factorize_numbers(CscMatrix<T> const& matrix, bool narrow, Pivoting pivoting);
     void examine_factors(CscMatrix<T> const& matrix);
     void check_schur_complement(CscMatrix<T> const& matrix);
@@ -226,6 +226,7 @@ template <class T> struct Solver<T>::State {
     std::uint64_t values_ = 0;          // hash of the values of the matrix of the refiner
     std::size_t notes_of_analysis_ = 0; // their number; the notes of the factorization follow them
     std::optional<Error> log_problem_;  // thrown at the end of the call, when no process waits for this one
+    std::vector<std::uint64_t> delayed_bytes_; // process 0: of each process
     Index unavoidable_pivots_ = 0;      // pivots replaced in spite of a matching for the current values
 };
 

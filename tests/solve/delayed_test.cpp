@@ -10,13 +10,6 @@ namespace {
 
 using namespace testing;
 
-template <class T> FactorizeOptions delaying() {
-    FactorizeOptions options;
-    options.pivot_threshold = 100 * static_cast<double>(epsilon<T>);
-    options.delays.emplace();
-    return options;
-}
-
 template <class T> struct Delayed : Factorized<T> {
     Delayed(CscMatrix<T> const& a, Factorization kind, int workers)
         : Factorized<T>(a, kind, workers, 5, delaying<T>()) {

@@ -45,6 +45,14 @@ template <class T> std::vector<T> product(Dense<T> const& a, std::vector<T> cons
     return y;
 }
 
+/// Options that delay columns.
+template <class T> FactorizeOptions delaying() {
+    FactorizeOptions options;
+    options.pivot_threshold = 100 * static_cast<double>(epsilon<T>);
+    options.delays.emplace();
+    return options;
+}
+
 /// A factorized matrix. The tree is cut as if for many workers, so that all parts of a solve have work for
 /// each number of `workers`.
 template <class T> struct Factorized : System<T> {

@@ -50,6 +50,7 @@ struct Case {
     std::vector<Index> schur = {};
     SolveMethod method = SolveMethod::direct;
     bool follows = false; // whether the other processes follow process 0
+    Pivoting pivoting = Pivoting::static_pivots;
 };
 
 struct System {
@@ -66,6 +67,8 @@ System system_of(Case const& one) {
     system.options.refine = one.refine;
     system.options.schur = one.schur;
     system.options.method = one.method;
+    system.options.pivoting = one.pivoting;
+    if (one.pivoting == Pivoting::delayed) system.options.matching = Toggle::off;
     system.options.ordering = OrderingMethod::amd;
     system.options.condition = one.method == SolveMethod::direct;
     return system;
@@ -241,6 +244,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"lu_3_processes", 3, "convdiff3d:3", Factorization::lu, dynamic, 2, RefineMethod::gmres},
                     Case{"ldlt_4_processes", 4, "lap3d:3", Factorization::ldlt, in_order, 0, RefineMethod::bicgstab},
                     Case{"schur_2_processes", 2, "lap3d:3", Factorization::ldlt, dynamic, 0, RefineMethod::ir, {3, 7, 8}},
+                    Case{"delayed_3_processes", 3, "saddle3d:3", Factorization::ldlt, dynamic, 1, RefineMethod::ir, {},
+                         SolveMethod::direct, false, Pivoting::delayed},
                     Case{"ilu_3_processes", 3, "convdiff3d:3", Factorization::lu, in_order, 1, RefineMethod::gmres,
                          {}, SolveMethod::ilu},
                     Case{"following_2_processes", 2, "lap2d:5", Factorization::ldlt, in_order, 1, RefineMethod::ir,

@@ -4,27 +4,12 @@
 
 #include <cmath>
 
-#include "comm/thread_processes.hpp"
-#include "common/eigenvalues.hpp"
-#include "common/kkt.hpp"
-#include "refine/dense.hpp"
-#include "solver/generated.hpp"
-#include "solver/problems.hpp"
+#include "solver/pivoting.hpp"
 
 namespace espalier {
 namespace {
 
 using test::DenseLu, test::difference, test::to_dense;
-
-constexpr Pivoting with_delays[] = {Pivoting::delayed, Pivoting::automatic};
-
-Options pivoting(Pivoting how, Factorization kind, Toggle matching = Toggle::automatic) {
-    Options options = many_tasks(SchedulePolicy::static_order, Splitting::one_d, 2);
-    options.pivoting = how;
-    options.factorization = kind;
-    options.matching = matching;
-    return options;
-}
 
 // The pattern of a power network as a matrix of ones, diagonal included: a random tree and some cycles.
 template <class T> CscMatrix<T> network(Index n, unsigned seed) {
@@ -37,63 +22,6 @@ template <class T> CscMatrix<T> network(Index n, unsigned seed) {
     }
     return matrix_of<T>(n, Symmetry::symmetric,
                         [&](Index i, Index j) { return i == j || edges.contains({i, j}) ? 1 : 0; });
-}
-
-// 1-D Laplacian with Neumann boundaries.
-CscMatrix<double> neumann(Index n, double shift) {
-    return matrix_of(n, Symmetry::symmetric, [n, shift](Index i, Index j) -> double {
-        if (i == j) return (i > 0) + (i + 1 < n) + shift;
-        return i == j + 1 ? -1 : 0;
-    });
-}
-
-template <class T> std::vector<T> product(test::Dense<T> const& a, std::vector<T> const& x) {
-    std::vector<T> y(x.size(), T(0));
-    for (std::size_t first = 0; first < x.size(); first += static_cast<std::size_t>(a.cols))
-        for (Index j = 0; j < a.cols; ++j)
-            for (Index i = 0; i < a.cols; ++i) y[first + i] += a(i, j) * x[first + j];
-    return y;
-}
-
-struct Spectrum {
-    Inertia signs;
-    double log_determinant = 0;
-    double condition = 0; ///< In the 2-norm.
-};
-
-template <class T> Spectrum spectrum(CscMatrix<T> const& a) {
-    auto const values = eigenvalues(to_dense<std::complex<double>>(a).values, static_cast<int>(a.cols));
-    Spectrum result;
-    double smallest = std::abs(values.front()), largest = smallest;
-    for (double const value : values) {
-        ++(value > 0 ? result.signs.positive : result.signs.negative);
-        result.log_determinant += std::log(std::abs(value));
-        smallest = std::min(smallest, std::abs(value));
-        largest = std::max(largest, std::abs(value));
-    }
-    result.condition = largest / smallest;
-    return result;
-}
-
-// Skips matrices that are nearly singular.
-template <class T> void expect_exact(CscMatrix<T> const& a, Options const& options, Spectrum const& expected) {
-    double const lost = expected.condition * static_cast<double>(epsilon<T>);
-    auto solver = factorized(a, options);
-    EXPECT_EQ(solver.report().factor.pivots_replaced, 0);
-    EXPECT_EQ(solver.inertia(), expected.signs) << expected.condition;
-    auto const determinant = solver.determinant();
-    EXPECT_EQ(real_part(determinant.phase), expected.signs.negative % 2 == 0 ? 1 : -1);
-    // `automatic` keeps static pivots as long as L is bounded, less tightly than delayed pivots bound it.
-    double const growth = options.pivoting == Pivoting::delayed ? 300 : 1000;
-    EXPECT_NEAR(determinant.log_modulus, expected.log_determinant, growth * lost);
-    auto const solution = random_vector<T>(a.cols, 1);
-    auto const b = product(to_dense(a), solution);
-    auto x = solver.solve(b);
-    // Without refinement, the bound of the error grows with that of L, 1/u, in each of the columns.
-    double const largest = static_cast<double>(a.cols) / options.pivot_tolerance;
-    EXPECT_LE(difference(x, solution), largest * lost) << expected.condition;
-    solver.refine(a, b, x);
-    EXPECT_LE(difference(x, solution), 100 * lost) << expected.condition;
 }
 
 TEST(PivotingOf, GraphsGivesExactInertiaAndDeterminants) {
@@ -177,7 +105,7 @@ TYPED_TEST(PivotingTyped, EveryScheduleSolvesWithoutRefinement) {
         auto const a = kkt_system<T>(symmetry_for<T>(kind), 150, 50, 2);
         auto const whole = to_dense(a);
         auto const solution = random_vector<T>(a.cols * 3, 1);
-        auto const b = product(whole, solution);
+        auto const b = dense_product(whole, solution);
         for (SchedulePolicy const schedule : all_schedules)
             for (Splitting const splitting : {Splitting::one_d, Splitting::two_d, Splitting::dynamic})
                 for (Pivoting const how : with_delays) {
@@ -214,7 +142,7 @@ TEST(PivotingOf, RefactorizationsFollowsTheValuesAndTheOptions) {
     solver.analyze(hard);
     auto const solves = [&](CscMatrix<double> const& a) {
         auto const solution = random_vector<double>(a.cols, 5);
-        EXPECT_LE(difference(solver.solve(product(to_dense(a), solution)), solution), 1e-8);
+        EXPECT_LE(difference(solver.solve(dense_product(to_dense(a), solution)), solution), 1e-8);
     };
     solver.factorize(hard);
     Index const delayed = solver.report().factor.pivots_delayed;
@@ -258,38 +186,13 @@ TEST(PivotingOf, SchurComplementsIsAccurate) {
         EXPECT_EQ(solver.report().factor.pivots_replaced, 0);
         auto const dense = to_dense(a);
         auto const solution = random_vector<double>(a.cols * 2, 4);
-        auto const b = product(dense, solution);
+        auto const b = dense_product(dense, solution);
         auto condensed = solver.condense(b, 2);
         test::Dense<double> s(std::ssize(schur));
         s.values = solver.schur_complement().values;
         DenseLu<double>(s).apply()(condensed, 2, MatrixOp::none);
         EXPECT_LE(difference(solver.expand(b, condensed, 2), solution), 1e-9) << to_string(kind);
     }
-}
-
-template <class T> void expect_good_schur_complement(Options options, CscMatrix<T> const& a, bool falls_back) {
-    options.schur = {31, 2, 17, 44, 0, 9, 25, 26, 27, 40, 5, 13};
-    auto solver = factorized(a, options);
-    FactorReport const& factor = solver.report().factor;
-    EXPECT_GE(factor.schur_error, 0);
-    EXPECT_LE(factor.schur_error, sizeof(Real<T>) == 8 ? 1e-12 : 1e-5);
-    EXPECT_EQ(factor.pivots_delayed > 0, falls_back);
-    EXPECT_EQ(factor.pivots_replaced, 0);
-    // S = inverse of the Schur block of the inverse.
-    auto const inverse = test::inverse(to_dense<std::complex<double>>(a));
-    test::Dense<std::complex<double>> block(std::ssize(options.schur));
-    for (Index j = 0; j < block.cols; ++j)
-        for (Index i = 0; i < block.cols; ++i) block(i, j) = inverse(options.schur[i], options.schur[j]);
-    auto const expected = test::inverse(block).values;
-    auto const found = solver.schur_complement().values;
-    double largest = 0, error = 0;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        std::complex<double> const value(static_cast<double>(real_part(found[i])),
-                                         static_cast<double>(imag_part(found[i])));
-        largest = std::max(largest, std::abs(expected[i]));
-        error = std::max(error, std::abs(value - expected[i]));
-    }
-    EXPECT_LE(error, 1e5 * static_cast<double>(epsilon<T>) * largest);
 }
 
 TEST(PivotingOf, SchurComplementsFallsBackToDelayedPivotsIfStaticOnesSpoilIt) {
@@ -302,19 +205,6 @@ TEST(PivotingOf, SchurComplementsFallsBackToDelayedPivotsIfStaticOnesSpoilIt) {
             expect_good_schur_complement(options, c, true);
             expect_good_schur_complement(options, generated<double>("elast3d:3"), false);
         }
-}
-
-TEST(PivotingOf, ASchurComplementSaysThatItIsInaccurate) {
-    auto const a = kkt_system<double>(Symmetry::symmetric, 100, 30, 3);
-    run_processes(2, [&](Communicator const& comm) {
-        Options options = pivoting(Pivoting::static_pivots, Factorization::ldlt, Toggle::off);
-        options.schur = {31, 2, 17, 44};
-        auto const solver = factorized(on_process_0(comm, a), options, comm);
-        EXPECT_GT(solver.report().factor.schur_error, 1e-12);
-        EXPECT_TRUE(std::ranges::any_of(solver.report().notes, [](auto const& note) {
-            return note.starts_with("the Schur complement is inaccurate");
-        }));
-    });
 }
 
 TEST(PivotingOf, MixedPrecisionDelaysInSinglePrecision) {
@@ -338,19 +228,6 @@ TEST(PivotingOf, DelayedColumnsRespectTheLimitOfMemory) {
     EXPECT_GT(factorized(a, options).report().factor.pivots_delayed, 0);
     options.max_memory = all - 1;
     EXPECT_EQ(status_of([&] { std::ignore = factorized(a, options); }), Status::out_of_memory);
-}
-
-TEST(PivotingOf, SeveralProcessesIsStaticOrRefused) {
-    auto const a = generated<double>("convdiff3d:5");
-    run_processes(2, [&](Communicator const& comm) {
-        auto const mine = on_process_0(comm, a);
-        Options options = pivoting(Pivoting::automatic, Factorization::lu);
-        auto const notes = factorized(mine, options, comm).report().notes;
-        EXPECT_TRUE(
-            std::ranges::any_of(notes, [](auto const& note) { return note.starts_with("static pivots"); }));
-        options.pivoting = Pivoting::delayed;
-        EXPECT_EQ(status_of([&] { std::ignore = factorized(mine, options, comm); }), Status::unsupported);
-    });
 }
 
 TEST(PivotingOf, PanelsSplitInTwoDimensionsNeedsAnAnalysisForIt) {

@@ -1,0 +1,211 @@
+// Delayed columns in solvers of several processes: inertia, determinants and solutions against LAPACK, what the report
+// says, limits of memory, and panels that are split in two dimensions.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <numeric>
+
+#include "core/status_of.hpp"
+#include "solver/pivoting.hpp"
+
+namespace espalier {
+namespace {
+
+TEST(PivotingAmong, ProcessesGiveExactInertiaAndDeterminants) {
+    for (int const processes : {2, 3, 4}) {
+        auto const seed = static_cast<unsigned>(processes);
+        auto const a = kkt_system<double>(Symmetry::symmetric, 120, 50, seed);
+        auto const z = kkt_system<std::complex<double>>(Symmetry::hermitian, 90, 40, seed);
+        Spectrum const of_a = spectrum(a), of_z = spectrum(z);
+        run_processes(processes, [&](Communicator const& comm) {
+            for (Pivoting const how : with_delays)
+                for (Toggle const matching : {Toggle::automatic, Toggle::off}) {
+                    expect_exact(a, pivoting(how, Factorization::ldlt, matching), of_a, comm);
+                    expect_exact(z, pivoting(how, Factorization::ldlh, matching), of_z, comm);
+                }
+        });
+    }
+}
+
+template <class T> class PivotingAmongTyped : public ::testing::Test {};
+TYPED_TEST_SUITE(PivotingAmongTyped, test::Scalars);
+
+// Right-hand sides of process 0, and rows of all processes.
+TYPED_TEST(PivotingAmongTyped, ProcessesSolvesUnderEverySchedule) {
+    using T = TypeParam;
+    constexpr std::pair<int, int> shapes[] = {{2, 2}, {3, 1}, {4, 1}};
+    int turn = 0;
+    for (Factorization const kind : factorizations_with_pivots) {
+        auto const a = kkt_system<T>(symmetry_for<T>(kind), 150, 50, 2);
+        for (SchedulePolicy const schedule : all_schedules)
+            for (Splitting const splitting : {Splitting::one_d, Splitting::two_d, Splitting::dynamic}) {
+                auto const [processes, threads] = shapes[turn % std::size(shapes)];
+                Options options = many_tasks(schedule, splitting, threads);
+                options.factorization = kind;
+                options.matching = Toggle::off;
+                options.pivoting = turn % 4 == 3 ? Pivoting::automatic : Pivoting::delayed;
+                options.comm_threads = turn % 3;
+                MatrixOp const op = test::all_ops[turn++ % 3];
+                auto const b = dense_product(test::to_dense(a, op), random_vector<T>(a.cols * 3, 1));
+                run_processes(processes, [&](Communicator const& comm) {
+                    auto const mine = on_process_0(comm, a);
+                    auto const right = on_process_0(comm, b);
+                    auto solver = factorized(mine, options, comm);
+                    FactorReport const& factor = solver.report().factor;
+                    EXPECT_EQ(factor.pivots_replaced, 0);
+                    EXPECT_EQ(factor.pivots_delayed > 0, factor.delayed_bytes > 0);
+                    EXPECT_TRUE(factor.pivots_delayed > 0 || options.pivoting == Pivoting::automatic);
+                    auto x = solver.solve(right, 3, op);
+                    auto const refined = solver.refine(mine, right, x, 3, op);
+                    EXPECT_TRUE(refined.converged);
+                    double const growth = options.pivoting == Pivoting::delayed ? 1e4 : 1e6;
+                    EXPECT_LE(refined.history.front(), growth * static_cast<double>(epsilon<T>));
+                    std::vector<T> rows;
+                    if (comm.rank() == comm.size() - 1) rows.assign(b.begin(), b.begin() + a.cols);
+                    auto part = solver.solve_rows(rows, 1, op);
+                    EXPECT_TRUE(solver.refine_rows(mine, rows, part, 1, op).converged);
+                });
+            }
+    }
+}
+
+TEST(PivotingAmong, ProcessesFollowsTheValuesAndTheOptions) {
+    auto const hard = kkt_system<double>(Symmetry::symmetric, 120, 50, 3);
+    auto easy = hard;
+    for (Index j = 0; j < easy.cols; ++j)
+        for (Offset p : easy.entries_of(j))
+            if (easy.row_ind[p] == j) easy.values[p] = 20; // those of constraints are not stored
+    run_processes(3, [&](Communicator const& comm) {
+        Options options = pivoting(Pivoting::delayed, Factorization::ldlt, Toggle::off);
+        Solver<double> solver(options, comm);
+        auto const mine = on_process_0(comm, hard), other = on_process_0(comm, easy);
+        auto const solves = [&](CscMatrix<double> const& a) {
+            auto const solution = random_vector<double>(a.cols, 5);
+            auto const x = solver.solve(on_process_0(comm, dense_product(test::to_dense(a), solution)));
+            EXPECT_LE(test::difference(x, on_process_0(comm, solution)), 1e-8);
+        };
+        solver.factorize(mine);
+        Index const delayed = solver.report().factor.pivots_delayed;
+        EXPECT_GT(delayed, 0);
+        solves(hard);
+        solver.factorize(other);
+        EXPECT_LT(solver.report().factor.pivots_delayed, delayed);
+        solves(easy);
+        options.pivoting = Pivoting::static_pivots;
+        solver.set_options(options);
+        solver.factorize(mine);
+        EXPECT_EQ(solver.report().factor.pivots_delayed, 0);
+        EXPECT_GT(solver.report().factor.pivots_replaced, 0);
+        options.pivoting = Pivoting::delayed;
+        solver.set_options(options);
+        solver.factorize(mine);
+        solves(hard);
+    });
+}
+
+TEST(PivotingAmong, ProcessesFlagsSingularMatrices) {
+    auto const a = neumann(60, 0);
+    for (Factorization const kind : {Factorization::ldlt, Factorization::lu})
+        run_processes(3, [&](Communicator const& comm) {
+            auto const mine = on_process_0(comm, a);
+            auto solver = factorized(mine, pivoting(Pivoting::delayed, kind), comm);
+            EXPECT_EQ(solver.report().factor.pivots_replaced, 1);
+            auto const space = solver.null_space(mine);
+            if (comm.rank() > 0) return;
+            ASSERT_EQ(space.basis.cols, 1);
+            for (double const value : space.basis.values) EXPECT_NEAR(std::abs(value), 1 / std::sqrt(60.0), 1e-6);
+        });
+}
+
+TEST(PivotingAmong, ProcessesGivesAccurateSchurComplements) {
+    for (auto const kind : {Factorization::ldlt, Factorization::lu})
+        for (int const processes : {2, 3})
+            run_processes(processes, [&](Communicator const& comm) {
+                Options const options = pivoting(Pivoting::static_pivots, kind, Toggle::off);
+                auto const a = kkt_system<double>(symmetry_for<double>(kind), 100, 30, 2);
+                expect_good_schur_complement(options, a, true, comm);
+                auto const c =
+                    kkt_system<std::complex<float>>(symmetry_for<std::complex<float>>(kind), 100, 30, 2);
+                expect_good_schur_complement(options, c, true, comm);
+                expect_good_schur_complement(options, generated<double>("elast3d:3"), false, comm);
+            });
+}
+
+// Columns cannot be delayed, because the panels are split.
+TEST(PivotingAmong, ProcessesSaysThatASchurComplementIsInaccurate) {
+    auto const a = kkt_system<double>(Symmetry::symmetric, 200, 80, 3);
+    run_processes(2, [&](Communicator const& comm) {
+        Options options = many_tasks(SchedulePolicy::static_order, Splitting::two_d, 2);
+        options.factorization = Factorization::ldlt;
+        options.matching = Toggle::off;
+        options.schur = {31, 2, 17, 44};
+        auto const solver = factorized(on_process_0(comm, a), options, comm);
+        EXPECT_GT(solver.report().factor.schur_error, 1e-12);
+        EXPECT_EQ(solver.report().factor.pivots_delayed, 0);
+        EXPECT_TRUE(std::ranges::any_of(solver.report().notes, [](auto const& note) {
+            return note.starts_with("the Schur complement is inaccurate");
+        }));
+    });
+}
+
+TEST(PivotingAmong, ProcessesDelaysInSinglePrecision) {
+    auto const a = kkt_system<double>(Symmetry::symmetric, 120, 50, 3);
+    run_processes(2, [&](Communicator const& comm) {
+        Options options = pivoting(Pivoting::delayed, Factorization::ldlt, Toggle::off);
+        options.mixed_precision = true;
+        auto const mine = on_process_0(comm, a);
+        auto solver = factorized(mine, options, comm);
+        EXPECT_EQ(solver.report().factor.scalar, Scalar::s);
+        EXPECT_GT(solver.report().factor.pivots_delayed, 0);
+        EXPECT_TRUE(solve_and_refine(solver, mine, on_process_0(comm, random_vector<double>(a.cols, 1))).converged);
+    });
+}
+
+// Each process of a computer has an equal share of what the limit leaves.
+TEST(PivotingAmong, ProcessesRespectsTheLimitOfMemory) {
+    auto const a = kkt_system<double>(Symmetry::symmetric, 300, 100, 3);
+    Options options = pivoting(Pivoting::delayed, Factorization::ldlt, Toggle::off);
+    std::uint64_t panels = 0, delayed = 0;
+    run_processes(3, [&](Communicator const& comm) {
+        auto const solver = factorized(on_process_0(comm, a), options, comm);
+        if (comm.rank() > 0) return;
+        auto const& needs = solver.report().analysis.memory_bytes_of_process;
+        panels = std::accumulate(needs.begin(), needs.end(), std::uint64_t{0});
+        delayed = solver.report().factor.delayed_bytes;
+    });
+    ASSERT_GT(delayed, 0U);
+    for (bool const suffices : {true, false}) {
+        options.max_memory = suffices ? panels + 6 * delayed : panels + delayed - 1;
+        run_processes(3, [&](Communicator const& comm) {
+            EXPECT_EQ(status_of([&] { std::ignore = factorized(on_process_0(comm, a), options, comm); }),
+                      suffices ? Status::ok : Status::out_of_memory);
+        });
+    }
+}
+
+TEST(PivotingAmong, ProcessesWithPanelsSplitInTwoDimensionsNeedsAnAnalysisForIt) {
+    auto const a = generated<double>("lap3d:12");
+    run_processes(2, [&](Communicator const& comm) {
+        auto const mine = on_process_0(comm, a);
+        Options options = many_tasks(SchedulePolicy::static_order, Splitting::two_d, 2);
+        options.factorization = Factorization::ldlt;
+        Solver<double> solver(options, comm);
+        solver.analyze(mine);
+        options.pivoting = Pivoting::delayed;
+        solver.set_options(options);
+        EXPECT_EQ(status_of([&] { solver.factorize(mine); }), Status::usage);
+        options.pivoting = Pivoting::automatic;
+        solver.set_options(options);
+        solver.factorize(mine);
+        EXPECT_TRUE(std::ranges::any_of(solver.report().notes,
+                                        [](auto const& note) { return note.starts_with("static pivots"); }));
+        options.pivoting = Pivoting::delayed;
+        solver.set_options(options);
+        solver.analyze(mine);
+        EXPECT_EQ(solver.report().schedule.splitting, Splitting::dynamic);
+        solver.factorize(mine);
+    });
+}
+
+} // namespace
+} // namespace espalier
