@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "analysis/checks.hpp"
 #include "core/timer.hpp"
 #include "factor/deal_plan.hpp"
+#include "incomplete/choose_method.hpp"
 #include "machine/machine_file.hpp"
 #include "runtime/process_limits.hpp"
-#include "solver/checks.hpp"
-#include "incomplete/choose_method.hpp"
 #include "solver/solver_state.hpp"
 
 namespace espalier {

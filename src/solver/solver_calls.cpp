@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/checks.hpp"
 #include "espalier/distributed.hpp"
-#include "runtime/process_limits.hpp"
-#include "solver/checks.hpp"
 #include "options/report_table.hpp"
+#include "runtime/process_limits.hpp"
 #include "solver/solver_state.hpp"
 
 namespace espalier {

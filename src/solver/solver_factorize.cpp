@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/checks.hpp"
 #include "core/timer.hpp"
 #include "incomplete/choose.hpp"
 #include "kernels/blas.hpp"
@@ -12,7 +13,6 @@
 #include "matrix/norms.hpp"
 #include "options/report_table.hpp"
 #include "runtime/process_limits.hpp"
-#include "solver/checks.hpp"
 #include "solver/solver_state.hpp"
 
 namespace espalier {

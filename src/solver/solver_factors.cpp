@@ -3,9 +3,9 @@
 // L D L^op likewise with R = C.
 #include <algorithm>
 
+#include "analysis/checks.hpp"
 #include "factor/explicit_factors.hpp"
 #include "kernels/blas.hpp"
-#include "solver/checks.hpp"
 #include "solver/solver_state.hpp"
 
 namespace espalier {

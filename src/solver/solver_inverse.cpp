@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "analysis/checks.hpp"
 #include "kernels/blas.hpp"
 #include "matrix/convert.hpp"
 #include "matrix/entries.hpp"
 #include "solve/sparse_inverse.hpp"
-#include "solver/checks.hpp"
 #include "solver/solver_state.hpp"
 
 namespace espalier {

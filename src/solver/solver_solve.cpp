@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "analysis/checks.hpp"
 #include "core/timer.hpp"
 #include "distributed/backward_error.hpp"
 #include "kernels/blas.hpp"
-#include "runtime/process_limits.hpp"
 #include "options/report_table.hpp"
-#include "solver/checks.hpp"
+#include "runtime/process_limits.hpp"
 #include "solver/solver_state.hpp"
 
 namespace espalier {

@@ -10,12 +10,12 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/analysis.hpp"
+#include "analysis/predictions.hpp"
 #include "comm/collective_call.hpp"
 #include "espalier/espalier.hpp"
-#include "solver/analysis.hpp"
 #include "solver/incomplete_preconditioner.hpp"
 #include "solver/numeric_factor.hpp"
-#include "solver/predictions.hpp"
 #include "solver/process_context.hpp"
 #include "solver/refiner.hpp"
 #include "solver/scalar_factor.hpp"

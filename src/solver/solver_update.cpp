@@ -3,13 +3,13 @@
 // factors or their pivots are not suitable, are computed anew.
 #include <fmt/format.h>
 
+#include "analysis/checks.hpp"
 #include "core/timer.hpp"
 #include "kernels/blas.hpp"
 #include "matrix/convert.hpp"
 #include "matrix/low_rank.hpp"
 #include "matrix/norms.hpp"
 #include "runtime/process_limits.hpp"
-#include "solver/checks.hpp"
 #include "solver/solver_state.hpp"
 
 namespace espalier {

@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "analysis/analysis.hpp"
 #include "machine/machine_file.hpp"
 #include "policies/make_policy.hpp"
 #include "report.hpp"
 #include "simulated.hpp"
-#include "solver/analysis.hpp"
 #include "tools/command/common/numbers.hpp"
 #include "tools/command/common/output_file.hpp"
 #include "tools/command/common/subcommand.hpp"

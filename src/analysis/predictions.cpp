@@ -1,15 +1,15 @@
-#include "solver/predictions.hpp"
+#include "analysis/predictions.hpp"
 
 #include <numeric>
 #include <utility>
 #include <vector>
 
+#include "analysis/predicted_trace.hpp"
 #include "core/timer.hpp"
 #include "factor/factorize.hpp"
 #include "io/atomic_file.hpp"
 #include "machine/machine_file.hpp"
 #include "simulation/pack_plan.hpp"
-#include "solver/predicted_trace.hpp"
 #include "trace/paje.hpp"
 
 namespace espalier {

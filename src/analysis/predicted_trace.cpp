@@ -1,4 +1,4 @@
-#include "solver/predicted_trace.hpp"
+#include "analysis/predicted_trace.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -9,18 +9,18 @@
 #include <string>
 #include <vector>
 
+#include "analysis/checks.hpp"
 #include "core/background.hpp"
 #include "core/interrupt.hpp"
 #include "espalier/report.hpp"
 #include "factor/factor.hpp"
+#include "incomplete/choose.hpp"
 #include "incomplete/incomplete_factor.hpp"
+#include "refine/call_memory.hpp"
 #include "scalar_lu/scalar_plan.hpp"
 #include "scaling/scaled_system.hpp"
 #include "simulation/choose_schedule.hpp"
 #include "simulation/factor_plan.hpp"
-#include "refine/call_memory.hpp"
-#include "solver/checks.hpp"
-#include "incomplete/choose.hpp"
 #include "trace/record.hpp"
 
 namespace espalier {

@@ -4,11 +4,11 @@
 #include <map>
 #include <string>
 
+#include "analysis/analysis.hpp"
 #include "espalier/report.hpp"
 #include "espalier/simulation.hpp"
 #include "runtime/topology.hpp"
 #include "simulation/schedule.hpp"
-#include "solver/analysis.hpp"
 #include "trace/trace.hpp"
 
 namespace espalier {

@@ -1,5 +1,5 @@
 // The predicted trace says what the schedule says, in the form of a recorded one.
-#include "solver/predicted_trace.hpp"
+#include "analysis/predicted_trace.hpp"
 
 #include <gtest/gtest.h>
 

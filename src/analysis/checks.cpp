@@ -1,4 +1,4 @@
-#include "solver/checks.hpp"
+#include "analysis/checks.hpp"
 
 #include <fmt/format.h>
 

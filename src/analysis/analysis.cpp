@@ -1,0 +1,133 @@
+#include "analysis/analysis.hpp"
+
+#include <algorithm>
+
+#include "factor/factorize.hpp"
+#include "scaling/matching.hpp"
+#include "symbolic/block_symbolic.hpp"
+#include "symbolic/symbolic.hpp"
+
+namespace espalier {
+
+template <class T> FactorizationChoice Analysis<T>::choose_kind(CscMatrix<T> const& matrix) const {
+    return options.method == SolveMethod::ilu ? choose_incomplete_factorization(matrix, options)
+                                              : choose_factorization(matrix, options);
+}
+
+template <class T>
+ScalingOptions Analysis<T>::working_options(Factorization kind, Interrupt* interrupt) const {
+    // Single precision has a small range, so Cholesky factors are scaled, too.
+    Toggle const scaling =
+        options.mixed_precision && options.scaling == Toggle::automatic ? Toggle::on : options.scaling;
+    return {kind, options.matching, scaling, options.allow_singular, options.schur, interrupt};
+}
+
+template <class T> bool Analysis<T>::may_delay(Pivoting pivoting) const {
+    bool const has_pivots = form.has_d() || form.has_upper() || options.factorization == Factorization::automatic;
+    return pivoting != Pivoting::static_pivots && has_pivots;
+}
+
+template <class T> Scalar Analysis<T>::planned_scalar() const {
+    return factors_narrow(options.mixed_precision) ? scalar_of<Narrow<T>> : scalar_of<T>;
+}
+
+template <class T> bool Analysis<T>::factors_narrow(bool mixed_precision) const {
+    return mixed_precision && options.schur.empty() && sizeof(Narrow<T>) < sizeof(T);
+}
+
+template <class T> PanelFormat Analysis<T>::panel_format() const {
+    bool const narrow = factors_narrow(options.mixed_precision);
+    return {static_cast<std::uint32_t>(narrow ? sizeof(Narrow<T>) : sizeof(T)), form.has_upper()};
+}
+
+template <class T>
+bool Analysis<T>::has_stale_matching(CscMatrix<T> const& matrix, Interrupt* interrupt) const {
+    if (hash_of_values(matrix) == values) return false;
+    try {
+        ScaledSystem<T> const fresh(matrix, working_options(form.kind, interrupt));
+        return fresh.choice().row_place != system.choice().row_place || fresh.pairs() != system.pairs();
+    } catch (Error const& error) {
+        if (error.status() == Status::singular) return false; // no matching is better
+        throw;
+    }
+}
+
+template <class T> ScheduleChoice Analysis<T>::choose_schedule(ScheduleSettings const& given,
+                                                               CostModel const& model,
+                                                               std::span<MachineModel const> machines,
+                                                               Interrupt* interrupt) const {
+    return espalier::choose_schedule(supernodal, model, machines, {given, panel_format()}, interrupt);
+}
+
+template <class T>
+BlockStructure Analysis<T>::split(ScheduleSettings const& settings, int workers) const {
+    return split_structure(supernodal, piece_widths(supernodal.supernodes, settings, workers));
+}
+
+template <class T>
+ScheduleReport Analysis<T>::describe(ScheduleChoice const& made, int workers) const {
+    ScheduleReport report;
+    report.policy = made.settings.schedule;
+    report.splitting = made.settings.splitting;
+    report.split_rows = made.settings.split_rows;
+    report.subtrees_per_worker = made.settings.subtrees_per_worker;
+    auto const widths = piece_widths(supernodal.supernodes, made.settings, workers);
+    auto const [least, most] = std::ranges::minmax_element(widths, {}, &PieceWidths::most);
+    if (!widths.empty()) {
+        report.narrowest_block = least->most;
+        report.widest_block = most->most;
+    }
+    report.expected_s = made.seconds;
+    report.default_s = made.default_seconds;
+    report.tried = made.tried;
+    report.choice_s = made.search_seconds;
+    return report;
+}
+
+template <class T> void Analysis<T>::fill(AnalysisReport& report) const {
+    report.ordering_s = ordering_s;
+    report.symbolic_s = symbolic_s;
+    report.mapping_s = mapping_s;
+    report.matched = system.is_matched();
+    report.scaled = system.is_scaled();
+    report.structural_rank = system.structural_rank();
+    report.cost_model = cost_model;
+    if (incomplete) return;
+    if (scalar) {
+        report.structural_rank = scalar->form.structural_rank;
+        report.nnz_factor = report.nnz_stored = scalar->nnz_factor;
+        report.flops = report.flops_stored = scalar->flops * flop_factor<T>;
+        report.diagonal_blocks = scalar->form.num_blocks();
+        report.largest_diagonal_block = scalar->largest_block;
+        report.factor_bytes = static_cast<std::uint64_t>(scalar->nnz_factor) * sizeof(T);
+        report.memory_bytes = scalar->bytes(sizeof(T), working_entries);
+        report.memory_bytes_of_process.assign(1, static_cast<double>(report.memory_bytes));
+        report.predicted_factor_s = predict_times(*scalar).scalar_s * flop_factor<T>;
+        return;
+    }
+    double const sides = form.has_upper() ? 2 : 1;
+    report.compressed_vertices = compressed_vertices;
+    report.nnz_factor =
+        form.has_upper() ? 2 * structure.nnz_factor - structure.first_kept_col() : structure.nnz_factor;
+    report.flops = structure.flops * sides * flop_factor<T>;
+    report.flops_stored = structure.stored_flops * sides * flop_factor<T>;
+    report.supernodes = structure.num_supernodes;
+    report.cblks = structure.num_cblks();
+    report.bloks = structure.num_bloks();
+    report.tree_height = structure.tree_height;
+    report.tree_depth = tree_depth(structure);
+    report.predicted_factor_s = plan.makespan;
+    report.predicted_solve_s = plan.solve_seconds;
+    report.factor_bytes = panel_bytes(structure, form, panel_format().scalar_bytes);
+    report.nnz_stored = 0;
+    for (Cblk const& cblk : structure.cblks) report.nnz_stored += panel_size(cblk, form);
+    report.memory_bytes = memory_bytes(planned_scalar());
+    report.memory_bytes_of_process.clear();
+    for (Index p = 0; p < std::ssize(needs); ++p)
+        report.memory_bytes_of_process.push_back(static_cast<double>(memory_bytes(planned_scalar(), p)));
+}
+
+#define ESPALIER_INSTANTIATE(T) template struct Analysis<T>;
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier
