@@ -606,11 +606,11 @@ ESPALIER_API espalier_status espalier_update_dense(espalier_solver* solver, int6
  *  square, with all entries even if symmetric. */
 ESPALIER_API espalier_status espalier_schur_complement(espalier_solver* solver, void* schur, int64_t ld);
 /** Right-hand sides of the condensed system: R = B_s - A_si A_ii^-1 B_i, (unknowns of the Schur complement) x
- *  nrhs. */
-ESPALIER_API espalier_status espalier_condense(espalier_solver* solver, int64_t nrhs, void const* b,
+ *  nrhs. With `op`, op(A) and op(S) take the places of A and S. */
+ESPALIER_API espalier_status espalier_condense(espalier_solver* solver, espalier_op op, int64_t nrhs, void const* b,
                                                int64_t ldb, void* r, int64_t ldr);
-/** The whole solution X (order x nrhs) from B and X_s, the solution of S X_s = R. */
-ESPALIER_API espalier_status espalier_expand(espalier_solver* solver, int64_t nrhs, void const* b,
+/** The whole solution X (order x nrhs) of op(A) X = B from B and X_s, the solution of op(S) X_s = R. */
+ESPALIER_API espalier_status espalier_expand(espalier_solver* solver, espalier_op op, int64_t nrhs, void const* b,
                                              int64_t ldb, void const* x_schur, int64_t lds, void* x,
                                              int64_t ldx);
 

@@ -177,10 +177,12 @@ template <class T> class ESPALIER_API Solver {
     /// k x k, with all entries even if symmetric, of the unscaled matrix. With Options::schur, solve() and refine() are
     /// Error{usage}.
     [[nodiscard]] DenseMatrix<T> schur_complement() const;
-    /// The right-hand sides b_s - A_si A_ii^-1 b_i (k x nrhs) of the system S x_s = ..., from b (n x nrhs).
-    [[nodiscard]] std::vector<T> condense(std::span<T const> b, Index nrhs = 1);
-    /// The solution x (n x nrhs) of A x = b from b (n x nrhs) and its part x_s (k x nrhs).
-    [[nodiscard]] std::vector<T> expand(std::span<T const> b, std::span<T const> x_schur, Index nrhs = 1);
+    /// The right-hand sides b_s - A_si A_ii^-1 b_i (k x nrhs) of the system S x_s = ..., from b (n x nrhs). With `op`,
+    /// op(A) and op(S) take the places of A and S.
+    [[nodiscard]] std::vector<T> condense(std::span<T const> b, Index nrhs = 1, MatrixOp op = MatrixOp::none);
+    /// The solution x (n x nrhs) of op(A) x = b from b (n x nrhs) and its part x_s (k x nrhs).
+    [[nodiscard]] std::vector<T> expand(std::span<T const> b, std::span<T const> x_schur, Index nrhs = 1,
+                                        MatrixOp op = MatrixOp::none);
 
     /// Prediction of the factorization on `processes` processes with `threads` threads each (0: the cores of the
     /// topology), after analyze(). Does not change the solver. Error{usage} before analyze(), or for more than 2^20

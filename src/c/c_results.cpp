@@ -91,16 +91,16 @@ espalier_status espalier_schur_complement(espalier_solver* solver, void* schur, 
     return guarded(solver, [&](espalier_solver& self) { self.session->schur_complement(schur, ld); });
 }
 
-espalier_status espalier_condense(espalier_solver* solver, int64_t nrhs, void const* b, int64_t ldb, void* r,
-                                  int64_t ldr) {
+espalier_status espalier_condense(espalier_solver* solver, espalier_op op, int64_t nrhs, void const* b, int64_t ldb,
+                                  void* r, int64_t ldr) {
     return guarded(solver, [&](espalier_solver& self) {
-        self.session->condense({b, nrhs, ldb}, {r, nrhs, ldr});
+        self.session->condense(op, {b, nrhs, ldb}, {r, nrhs, ldr});
     });
 }
 
-espalier_status espalier_expand(espalier_solver* solver, int64_t nrhs, void const* b, int64_t ldb,
+espalier_status espalier_expand(espalier_solver* solver, espalier_op op, int64_t nrhs, void const* b, int64_t ldb,
                                 void const* x_schur, int64_t lds, void* x, int64_t ldx) {
     return guarded(solver, [&](espalier_solver& self) {
-        self.session->expand({b, nrhs, ldb}, {x_schur, nrhs, lds}, {x, nrhs, ldx});
+        self.session->expand(op, {b, nrhs, ldb}, {x_schur, nrhs, lds}, {x, nrhs, ldx});
     });
 }

@@ -197,28 +197,32 @@ template <class T> class TypedSession final : public SystemSession<T> {
         if (calls_.is_root()) write_back(found.values, found.rows, {schur, found.cols, leading});
     }
 
-    void condense(InputBlock b, OutputBlock reduced) override {
+    void condense(espalier_op op, InputBlock b, OutputBlock reduced) override {
         std::vector<T> right;
+        MatrixOp how = MatrixOp::none;
         begin("espalier_condense", [&] {
+            how = known(op, MatrixOp::adjoint, "op");
             require_factors("espalier_condense");
             right = gathered<T>(b, order(), "b");
         });
-        auto const condensed = solver_.condense(right, b.columns);
+        auto const condensed = solver_.condense(right, b.columns, how);
         Index const kept = b.columns > 0 ? std::ssize(condensed) / b.columns : 0;
         on_root(calls_.comm(),
                 [&] { check_block(reduced.data, kept, reduced.columns, reduced.leading, "r"); });
         if (calls_.is_root()) write_back(condensed, kept, reduced);
     }
 
-    void expand(InputBlock b, InputBlock x_schur, OutputBlock x) override {
+    void expand(espalier_op op, InputBlock b, InputBlock x_schur, OutputBlock x) override {
         std::vector<T> right, kept;
+        MatrixOp how = MatrixOp::none;
         begin("espalier_expand", [&] {
+            how = known(op, MatrixOp::adjoint, "op");
             require_factors("espalier_expand");
             right = gathered<T>(b, order(), "b");
             kept = gathered<T>(x_schur, std::ssize(this->options().schur), "x_schur");
             check_block(x.data, order(), x.columns, x.leading, "x");
         });
-        give(solver_.expand(right, kept, b.columns), {}, x);
+        give(solver_.expand(right, kept, b.columns, how), {}, x);
     }
 
     Prediction predict(int processes, int threads) const override {

@@ -87,8 +87,8 @@ class Session {
     virtual bool update(espalier_matrix const* w, int sign) = 0;
     virtual bool update_dense(InputBlock w, int sign) = 0;
     virtual void schur_complement(void* schur, Index leading) = 0;
-    virtual void condense(InputBlock b, OutputBlock reduced) = 0;
-    virtual void expand(InputBlock b, InputBlock x_schur, OutputBlock x) = 0;
+    virtual void condense(espalier_op op, InputBlock b, OutputBlock reduced) = 0;
+    virtual void expand(espalier_op op, InputBlock b, InputBlock x_schur, OutputBlock x) = 0;
 
     /// Makes `call` fail on all processes.
     virtual void refuse(char const* call, std::string const& message) = 0;

@@ -307,12 +307,12 @@ template <class T> bool Solver<T>::update(CscMatrix<T>& matrix, DenseMatrix<T> c
 template <class T> DenseMatrix<T> Solver<T>::schur_complement() const {
     return state_->call("schur_complement", {}, [&] { return state_->schur_complement(); });
 }
-template <class T> std::vector<T> Solver<T>::condense(std::span<T const> b, Index nrhs) {
-    return state_->call("condense", {nrhs}, [&] { return state_->condense(b); });
+template <class T> std::vector<T> Solver<T>::condense(std::span<T const> b, Index nrhs, MatrixOp op) {
+    return state_->call("condense", {nrhs, op}, [&] { return state_->condense(b); });
 }
 template <class T>
-std::vector<T> Solver<T>::expand(std::span<T const> b, std::span<T const> x_schur, Index nrhs) {
-    return state_->call("expand", {nrhs}, [&] { return state_->expand(b, x_schur); });
+std::vector<T> Solver<T>::expand(std::span<T const> b, std::span<T const> x_schur, Index nrhs, MatrixOp op) {
+    return state_->call("expand", {nrhs, op}, [&] { return state_->expand(b, x_schur); });
 }
 template <class T> Prediction Solver<T>::predict(int processes, int threads) const {
     return state_->predict(processes, threads);

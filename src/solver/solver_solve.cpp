@@ -274,10 +274,10 @@ std::vector<T> Solver<T>::State::eliminate_interior(std::span<T const> b, std::v
     std::vector<T> whole = context_.on_all(
         [&] { return context_.is_root() ? std::vector<T>(b.begin(), b.end()) : std::vector<T>(); });
     if (call_.columns == 0) return whole;
-    own = vectors_->right_hand_sides(whole, call_.columns, MatrixOp::none);
-    vectors_->scaling().to_working(std::span<T>(own), call_.columns, MatrixOp::none);
-    factor_.condense(own, call_.columns);
-    vectors_->return_solutions(own, whole, call_.columns, MatrixOp::none);
+    own = vectors_->right_hand_sides(whole, call_.columns, call_.op);
+    vectors_->scaling().to_working(std::span<T>(own), call_.columns, call_.op);
+    factor_.condense(own, call_.columns, call_.op);
+    vectors_->return_solutions(own, whole, call_.columns, call_.op);
     return whole;
 }
 
@@ -320,14 +320,14 @@ template <class T> std::vector<T> Solver<T>::State::expand(std::span<T const> b,
         }
     });
     std::vector<Index> const own_is_kept = vectors_->deal(is_kept);
-    std::vector<T> const given = vectors_->solutions(x, columns, MatrixOp::none);
+    std::vector<T> const given = vectors_->solutions(x, columns, call_.op);
     Index const rows = std::ssize(own_is_kept);
     for (Index j = 0; j < columns; ++j)
         for (Index l = 0; l < rows; ++l)
             if (own_is_kept[l] != 0) own[j * rows + l] = given[j * rows + l];
-    factor_.expand(own, columns);
-    vectors_->scaling().from_working(std::span<T>(own), columns, MatrixOp::none);
-    vectors_->return_solutions(own, x, columns, MatrixOp::none);
+    factor_.expand(own, columns, call_.op);
+    vectors_->scaling().from_working(std::span<T>(own), columns, call_.op);
+    vectors_->return_solutions(own, x, columns, call_.op);
     report.solve_s = timer.seconds();
     report.nrhs = columns;
     return x;

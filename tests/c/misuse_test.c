@@ -80,8 +80,8 @@ static void no_solver(espalier_solver* solver, char const* message) {
     USAGE(message, espalier_solve_batch(solver, 1, 0, &number, 1, &number, &number, NULL, NULL));
     USAGE(message, espalier_inverse_diagonal(solver, &number));
     USAGE(message, espalier_schur_complement(solver, &number, 1));
-    USAGE(message, espalier_condense(solver, 0, NULL, 1, NULL, 1));
-    USAGE(message, espalier_expand(solver, 0, NULL, 1, NULL, 1, NULL, 1));
+    USAGE(message, espalier_condense(solver, ESPALIER_OP_NONE, 0, NULL, 1, NULL, 1));
+    USAGE(message, espalier_expand(solver, ESPALIER_OP_NONE, 0, NULL, 1, NULL, 1, NULL, 1));
     USAGE(message, espalier_report_count(solver, &count));
     USAGE(message, espalier_report_field(solver, 0, &text, &type));
     USAGE(message, espalier_report_bool(solver, "factor.fell_back", &truth));
@@ -209,8 +209,8 @@ static void too_early(espalier_solver* solver, char const* when) {
     USAGE(when, espalier_selected_inverse(solver, 4, x));
     USAGE(when, espalier_inverse_diagonal(solver, x));
     USAGE(when, espalier_schur_complement(solver, x, 4));
-    USAGE(when, espalier_condense(solver, 1, b, 4, x, 4));
-    USAGE(when, espalier_expand(solver, 1, b, 4, x, 4, x, 4));
+    USAGE(when, espalier_condense(solver, ESPALIER_OP_NONE, 1, b, 4, x, 4));
+    USAGE(when, espalier_expand(solver, ESPALIER_OP_NONE, 1, b, 4, x, 4, x, 4));
 }
 
 static void before_the_matrix(espalier_solver* solver) {

@@ -312,6 +312,11 @@ contains
         xs(2, 1) = (s(1, 1)*r(2, 1) - s(2, 1)*r(1, 1))/(s(1, 1)*s(2, 2) - s(1, 2)*s(2, 1))
         call solver%expand(b, xs, x)
         call check(residual(x(:, 1), b(:, 1)) < 1e-14_real64, 'expanded')
+        call solver%condense(b, r, espalier_op_transpose)
+        xs(1, 1) = (r(1, 1)*s(2, 2) - s(2, 1)*r(2, 1))/(s(1, 1)*s(2, 2) - s(1, 2)*s(2, 1))
+        xs(2, 1) = (s(1, 1)*r(2, 1) - s(1, 2)*r(1, 1))/(s(1, 1)*s(2, 2) - s(1, 2)*s(2, 1))
+        call solver%expand(b, xs, x, espalier_op_transpose)
+        call check(residual_of_transpose(x(:, 1), b(:, 1)) < 1e-14_real64, 'expanded for the transpose')
         call solver%set_schur([3_int64], status)
         call check(status == espalier_ok, 'unknowns of 64 bits')
     end subroutine

@@ -2,11 +2,14 @@
 
 import ctypes
 import os
+import signal
 import tempfile
+import time
 import unittest
 
 import numpy as np
 from problems import PETSc, direct, fill, laplacian, residual, right_hand_side
+from scipy import sparse
 
 ALONE = PETSc.COMM_WORLD.getSize() == 1
 
@@ -203,6 +206,20 @@ class Results(unittest.TestCase):
         x = b.duplicate()
         pc.apply(b, x)
         self.assertLess(residual(matrix, x, b), 1e-12)
+        pc.applyTranspose(b, x)
+        self.assertLess(residual(matrix, x, b, transposed=True), 1e-12)
+
+    @unittest.skipUnless(ALONE, "the launcher ends all processes")
+    def test_an_interrupt_ends_a_factorization(self):
+        line = sparse.diags([-1.0, 2.1, -1.0], [-1, 0, 1], shape=(60, 60))
+        grid = sparse.kronsum(line, sparse.kronsum(line, line), format="csr")  # which takes more than 200 Gflop
+        matrix = PETSc.Mat().createAIJ(grid.shape, csr=(grid.indptr, grid.indices, grid.data))
+        ksp = direct(matrix, "lu")
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        begin = time.process_time()
+        self.assertRaises(KeyboardInterrupt, ksp.setUp)
+        self.assertLess(time.process_time() - begin, 2)
 
 
 def call(name, *arguments):

@@ -73,6 +73,10 @@ def test_schur_complement_condenses_and_expands(make, dtype):
     np.testing.assert_allclose(dense @ solver.expand(b, x_schur), b, atol=1e-9)
     one = solver.expand(b[:, 0], x_schur[:, 0])
     np.testing.assert_allclose(dense @ one, b[:, 0], atol=1e-9)
+    for trans, turned in (("T", np.transpose), ("H", lambda a: a.conj().T)):
+        x_schur = np.linalg.solve(turned(S), solver.condense(b, trans))
+        np.testing.assert_allclose(turned(dense) @ solver.expand(b, x_schur, trans), b, atol=1e-9)
+    refuses(ValueError, lambda: solver.condense(b, "X"), "trans")
     refuses(ValueError, lambda: solver.solve(b))
     solver.set_options(schur=range(30))  # for the next analysis
     np.testing.assert_array_equal(solver.condense(b), condensed)

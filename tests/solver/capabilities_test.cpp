@@ -104,11 +104,14 @@ TYPED_TEST(Capabilities, SchurComplementMatchesDenseElimination) {
 
         // Condensing, solving with S and expanding solves the whole system.
         auto const b = random_vector<T>(n * 2, 6);
-        auto x_schur = solver.condense(b, 2), expected = b;
         block.values = s.values;
-        DenseLu<T>(block).apply()(x_schur, 2, MatrixOp::none);
-        DenseLu<T>(dense).apply()(expected, 2, MatrixOp::none);
-        EXPECT_LE(difference(solver.expand(b, x_schur, 2), expected), tolerance<T>) << to_string(kind);
+        for (MatrixOp const op : {MatrixOp::none, MatrixOp::transpose, MatrixOp::adjoint}) {
+            auto x_schur = solver.condense(b, 2, op), expected = b;
+            DenseLu<T>(block).apply()(x_schur, 2, op);
+            DenseLu<T>(dense).apply()(expected, 2, op);
+            EXPECT_LE(difference(solver.expand(b, x_schur, 2, op), expected), tolerance<T>)
+                << to_string(kind) << ' ' << to_string(op);
+        }
 
         EXPECT_THROW((void)solver.solve(b, 2), Error);
         EXPECT_THROW((void)solver.determinant(), Error);

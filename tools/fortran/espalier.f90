@@ -324,11 +324,12 @@ contains
         call finish(self%handle, c_schur_complement(self%handle, found%address, found%leading), status)
     end subroutine
 
-    ! Right-hand sides r (k x columns) of the condensed system.
-    subroutine condense(self, b, r, status)
+    ! Right-hand sides r (k x columns) of the condensed system, from those of op(A) x = b.
+    subroutine condense(self, b, r, op, status)
         class(espalier_solver), intent(inout) :: self
         type(*), intent(in) :: b(..)
         type(*), intent(inout) :: r(..)
+        integer, intent(in), optional :: op
         integer, intent(out), optional :: status
         type(array) :: right, reduced
         type(c_call) :: call_to
@@ -340,15 +341,16 @@ contains
         call require_all_rows(call_to, right)
         call require_whole(call_to, reduced)
         if (is_refused(call_to, status)) return
-        call finish(self%handle, c_condense(self%handle, right%columns, right%address, right%leading, reduced%address, &
-                                            reduced%leading), status)
+        call finish(self%handle, c_condense(self%handle, operation_of(op), right%columns, right%address, right%leading, &
+                                            reduced%address, reduced%leading), status)
     end subroutine
 
-    ! The complete solution x from b and the unknowns x_schur (k x columns).
-    subroutine expand(self, b, x_schur, x, status)
+    ! The complete solution x of op(A) x = b from b and the unknowns x_schur (k x columns).
+    subroutine expand(self, b, x_schur, x, op, status)
         class(espalier_solver), intent(inout) :: self
         type(*), intent(in) :: b(..), x_schur(..)
         type(*), intent(inout) :: x(..)
+        integer, intent(in), optional :: op
         integer, intent(out), optional :: status
         type(array) :: right, kept, whole
         type(c_call) :: call_to
@@ -363,8 +365,8 @@ contains
         call require_all_rows(call_to, whole)
         call require_whole(call_to, kept)
         if (is_refused(call_to, status)) return
-        call finish(self%handle, c_expand(self%handle, right%columns, right%address, right%leading, kept%address, &
-                                          kept%leading, whole%address, whole%leading), status)
+        call finish(self%handle, c_expand(self%handle, operation_of(op), right%columns, right%address, right%leading, &
+                                          kept%address, kept%leading, whole%address, whole%leading), status)
     end subroutine
 
     ! Predicts the factorization on `processes` with `threads` each (0: the cores of the topology), after analyze.

@@ -276,15 +276,17 @@ module espalier_c
             integer(c_int), intent(inout) :: in_place
             integer(c_int) :: status
         end function
-        function c_condense(solver, nrhs, b, ldb, r, ldr) bind(c, name='espalier_condense') result(status)
+        function c_condense(solver, op, nrhs, b, ldb, r, ldr) bind(c, name='espalier_condense') result(status)
             import
             type(c_ptr), value :: solver, b, r
+            integer(c_int), value :: op
             integer(c_int64_t), value :: nrhs, ldb, ldr
             integer(c_int) :: status
         end function
-        function c_expand(solver, nrhs, b, ldb, x_schur, lds, x, ldx) bind(c, name='espalier_expand') result(status)
+        function c_expand(solver, op, nrhs, b, ldb, x_schur, lds, x, ldx) bind(c, name='espalier_expand') result(status)
             import
             type(c_ptr), value :: solver, b, x_schur, x
+            integer(c_int), value :: op
             integer(c_int64_t), value :: nrhs, ldb, lds, ldx
             integer(c_int) :: status
         end function

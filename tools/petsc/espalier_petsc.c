@@ -8,6 +8,9 @@
  * same pattern reuse it. Failed factorizations set the error type of the factored matrix, as PETSc expects,
  * so that a KSP diverges with a reason instead of stopping the program.
  */
+#define _GNU_SOURCE /* for RTLD_DEFAULT */
+#include <dlfcn.h>
+
 #include <petsc/private/matimpl.h>
 
 #include <espalier/espalier.h>
@@ -40,8 +43,36 @@ static char const* message_of(Espalier const* self, espalier_status status) {
     return *text ? text : espalier_status_string(status);
 }
 
+/* Functions of Python, if the program is one. */
+static struct {
+    int (*is_running)(void);    /* Py_IsInitialized */
+    int (*has_lock)(void);      /* PyGILState_Check */
+    int (*check_signals)(void); /* PyErr_CheckSignals: raises KeyboardInterrupt after Ctrl-C */
+    void* (*occurred)(void);    /* PyErr_Occurred */
+} python;
+
+static void find_python(void) {
+    *(void**)&python.is_running = dlsym(RTLD_DEFAULT, "Py_IsInitialized");
+    *(void**)&python.has_lock = dlsym(RTLD_DEFAULT, "PyGILState_Check");
+    *(void**)&python.check_signals = dlsym(RTLD_DEFAULT, "PyErr_CheckSignals");
+    *(void**)&python.occurred = dlsym(RTLD_DEFAULT, "PyErr_Occurred");
+}
+
+static int has_python(void) {
+    return python.is_running && python.is_running() && python.has_lock();
+}
+
+/* Python only notes signals until a call returns. Other programs end at Ctrl-C by themselves. */
+static int is_interrupted(void* unused) {
+    (void)unused;
+    return has_python() && python.check_signals() != 0;
+}
+
 static PetscErrorCode error_code(espalier_status status) {
+    PetscErrorCode const raised_in_python = -1; /* for petsc4py */
     switch (status) {
+    case ESPALIER_CANCELLED:
+        return has_python() && python.occurred() ? raised_in_python : PETSC_ERR_LIB;
     case ESPALIER_USAGE:
     case ESPALIER_BAD_INPUT:
         return PETSC_ERR_USER_INPUT;
@@ -150,24 +181,25 @@ static PetscErrorCode pass_values(Espalier* self, Mat A) {
 /* ---- Solves ---- */
 
 /* X = op(A)^-1 B with the unknowns of the Schur complement: condense, solve with the complement, expand. */
-static PetscErrorCode solve_with_schur(Mat F, PetscInt columns, PetscScalar const* b, PetscInt ldb,
-                                       PetscScalar* x, PetscInt ldx) {
+static PetscErrorCode solve_with_schur(Mat F, espalier_op op, PetscInt columns, PetscScalar const* b,
+                                       PetscInt ldb, PetscScalar* x, PetscInt ldx) {
     Espalier* self = (Espalier*)F->data;
     PetscInt const size = self->schur_size;
     PetscScalar *reduced, *solution;
 
     PetscFunctionBegin;
     PetscCall(PetscMalloc2(size * columns, &reduced, size * columns, &solution));
-    EspalierCall(self, espalier_condense(self->solver, columns, b, ldb, reduced, size));
+    EspalierCall(self, espalier_condense(self->solver, op, columns, b, ldb, reduced, size));
     for (PetscInt j = 0; j < columns; ++j) {
         Vec right, left;
         PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, size, reduced + j * size, &right));
         PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, size, solution + j * size, &left));
-        PetscCall(MatFactorSolveSchurComplement(F, right, left));
+        PetscCall(op == ESPALIER_OP_NONE ? MatFactorSolveSchurComplement(F, right, left)
+                                         : MatFactorSolveSchurComplementTranspose(F, right, left));
         PetscCall(VecDestroy(&right));
         PetscCall(VecDestroy(&left));
     }
-    EspalierCall(self, espalier_expand(self->solver, columns, b, ldb, solution, size, x, ldx));
+    EspalierCall(self, espalier_expand(self->solver, op, columns, b, ldb, solution, size, x, ldx));
     PetscCall(PetscFree2(reduced, solution));
     PetscFunctionReturn(0);
 }
@@ -181,9 +213,7 @@ static PetscErrorCode solve_block(Mat F, espalier_op op, PetscInt columns, Petsc
 
     PetscFunctionBegin;
     if (self->schur_size > 0) {
-        PetscCheck(op == ESPALIER_OP_NONE, PETSC_COMM_SELF, PETSC_ERR_SUP,
-                   "Espalier: transposed solves with a Schur complement are not available");
-        PetscCall(solve_with_schur(F, columns, b, ldb, x, ldx));
+        PetscCall(solve_with_schur(F, op, columns, b, ldb, x, ldx));
         PetscFunctionReturn(0);
     }
     espalier_status const status = self->refines
@@ -522,6 +552,7 @@ static PetscErrorCode MatGetFactor_Espalier(Mat A, MatFactorType type, Mat* fact
     PetscCallMPI(MPI_Comm_size(comm, &processes));
     EspalierCall(self, processes == 1 ? espalier_create(&self->solver, scalar_type)
                                       : espalier_create_mpi(&self->solver, scalar_type, &comm));
+    if (has_python()) EspalierCall(self, espalier_set_cancel(self->solver, is_interrupted, NULL));
     PetscCall(choose(self, A, type));
 
     F->factortype = type;
@@ -552,6 +583,7 @@ PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_espalier_petsc(void) {
     MatFactorType const factors[] = {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY, MAT_FACTOR_ILU, MAT_FACTOR_ICC};
 
     PetscFunctionBegin;
+    find_python();
     /* Otherwise the first registration would initialize the package and then drop all solvers that this
      * registered. */
     PetscCall(MatInitializePackage());

@@ -200,20 +200,23 @@ template <class T> class BoundSolver {
         return to_numpy(run({}, [&] { return solver_->schur_complement(); }));
     }
 
-    py::array_t<T> condense(Block const& b, py::tuple const& listeners) {
+    py::array_t<T> condense(Block const& b, std::string const& operation, py::tuple const& listeners) {
+        MatrixOp const op = operation_named(operation);
         DenseMatrix<T> out{0, b.shape(1), {}};
         std::span<T const> const right = readable(b);
         run(listeners, [&] {
-            out.values = solver_->condense(right, out.cols);
+            out.values = solver_->condense(right, out.cols, op);
             out.rows = out.cols > 0 ? std::ssize(out.values) / out.cols : 0;
         });
         return to_numpy(std::move(out));
     }
 
-    py::array_t<T> expand(Block const& b, Block const& x_schur, py::tuple const& listeners) {
+    py::array_t<T> expand(Block const& b, Block const& x_schur, std::string const& operation,
+                          py::tuple const& listeners) {
+        MatrixOp const op = operation_named(operation);
         DenseMatrix<T> out{b.shape(0), b.shape(1), {}};
         std::span<T const> const right = readable(b), schur = readable(x_schur);
-        run(listeners, [&] { out.values = solver_->expand(right, schur, out.cols); });
+        run(listeners, [&] { out.values = solver_->expand(right, schur, out.cols, op); });
         return to_numpy(std::move(out));
     }
 

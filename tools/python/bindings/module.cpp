@@ -128,8 +128,8 @@ template <class T> void bind_scalar(py::module_& module, std::string const& lett
         .def("selected_inverse", &Bound::selected_inverse, listeners)
         .def("inverse_diagonal", &Bound::inverse_diagonal, listeners)
         .def("schur_complement", &Bound::schur_complement)
-        .def("condense", &Bound::condense, b, listeners)
-        .def("expand", &Bound::expand, b, py::arg("x_schur").noconvert(), listeners)
+        .def("condense", &Bound::condense, b, op, listeners)
+        .def("expand", &Bound::expand, b, py::arg("x_schur").noconvert(), op, listeners)
         .def(
             "predict",
             [](Bound& self, int processes, int threads, std::string const& path, std::string const& name) {

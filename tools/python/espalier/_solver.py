@@ -417,15 +417,18 @@ class Solver:
         order."""
         return self._require_work("schur_complement").handle.schur_complement()
 
-    def condense(self, b: Any) -> npt.NDArray[Any]:
-        """The right-hand side b_s - A_si A_ii^-1 b_i of the system S x_s = ... that corresponds to A x = b."""
+    def condense(self, b: Any, trans: str = "N") -> npt.NDArray[Any]:
+        """The right-hand side b_s - A_si A_ii^-1 b_i of the system S x_s = ... that corresponds to A x = b. With
+        trans = "T" or "H", A^T and S^T, or A^H and S^H, take the places of A and S."""
         work = self._require_work("condense")
+        op = operation(trans)
         block = Block(b, work.shape[0], work.dtype)
-        return block.restore(work.handle.condense(block.values, self._listeners))
+        return block.restore(work.handle.condense(block.values, op, self._listeners))
 
-    def expand(self, b: Any, x_schur: Any) -> npt.NDArray[Any]:
-        """The complete solution of A x = b from x_s."""
+    def expand(self, b: Any, x_schur: Any, trans: str = "N") -> npt.NDArray[Any]:
+        """The complete solution of A x = b from x_s, with trans = "T" of A^T x = b, or with trans = "H" of A^H x = b."""
         work = self._require_work("expand")
+        op = operation(trans)
         right, inner = np.asarray(b), np.asarray(x_schur)
         if right.shape[1:] != inner.shape[1:] or right.ndim != inner.ndim:
             raise ValueError(f"b has shape {right.shape} and x_schur {inner.shape}; the numbers of columns must be equal")
@@ -433,7 +436,7 @@ class Solver:
             right, inner = right.astype(complex), inner.astype(complex)
         block = Block(right, work.shape[0], work.dtype)
         known = Block(inner, inner.shape[0], work.dtype, "x_schur")
-        return block.restore(work.handle.expand(block.values, known.values, self._listeners))
+        return block.restore(work.handle.expand(block.values, known.values, op, self._listeners))
 
 
 def _named(kind: Any, found: dict[str, Any]) -> Any:
