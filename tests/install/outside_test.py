@@ -91,6 +91,7 @@ class Outside(unittest.TestCase):
                        *self.library.glob("**/libhsl.so")):
             found = re.search(r"libespalier\.so\S* => (\S+)", run("ldd", plugin))
             self.assertEqual(Path(found[1]).parent.resolve(), self.library.resolve(), plugin)
+            self.assertIn("NODELETE", run("readelf", "--dynamic", plugin))  # loading it repeatedly takes long
 
     def test_command_runs_from_anywhere(self):
         out = run(self.prefix / "bin" / "espalier", "solve", "lap2d:5", cwd="/")

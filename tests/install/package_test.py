@@ -4,8 +4,11 @@ import os
 import re
 import shutil
 import unittest
+from pathlib import Path
 
-from support import BUILD, run, scratch
+from support import BUILD, CMAKE, COMPILERS, run, scratch
+
+OUTSIDE = Path(__file__).resolve().parent / "outside"
 
 
 @unittest.skipUnless(shutil.which("dpkg-shlibdeps") and shutil.which("cpack"), "dpkg-dev or cpack is not installed")
@@ -31,8 +34,25 @@ class Package(unittest.TestCase):
                      "libopenblas0-pthread"]:
             self.assertIn(name, depends)
         self.assertNotRegex(depends, r"libopenblas0(,| |$)")
+        self.assertNotIn("petsc", depends)
         maintainer = run("dpkg-deb", "--field", self.package, "Maintainer")
         self.assertRegex(maintainer, r"^[\w ]+ <[\w.]+@[\w.]+>$")
+
+    @unittest.skipUnless(shutil.which("dpkg-architecture"), "dpkg-dev is not installed")
+    def test_libraries_are_in_the_folder_of_the_architecture_where_programs_find_them(self):
+        root, build = self.folder / "unpacked", self.folder / "build"
+        run("dpkg-deb", "--extract", self.package, root)
+        libraries = root / "usr/lib" / run("dpkg-architecture", "-qDEB_HOST_MULTIARCH").strip()
+        for name in ["libespalier.so.0.1", "cmake/espalier/espalierConfig.cmake", "pkgconfig/espalier.pc"]:
+            self.assertTrue((libraries / name).exists(), name)
+        self.assertEqual(list(root.glob("usr/lib/*.so*")), [])
+        run(CMAKE, "-S", OUTSIDE, "-B", build, "-G", "Ninja", "-DLANGUAGES=C", f"-DCMAKE_PREFIX_PATH={root}/usr",
+            f"-DCMAKE_C_COMPILER={COMPILERS['C']}")
+        run(CMAKE, "--build", build)
+        self.assertIn("1.5 2.0 1.5", run(build / "from_c"))
+        flags = run("pkg-config", "--libs", "espalier",
+                    env={**os.environ, "PKG_CONFIG_PATH": str(libraries / "pkgconfig")}).split()
+        self.assertEqual(Path(flags[0].removeprefix("-L")).resolve(), libraries.resolve())
 
     @unittest.skipUnless(shutil.which("fakeroot"), "fakeroot is not installed")
     def test_installs_and_removes_cleanly(self):

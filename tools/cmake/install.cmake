@@ -3,10 +3,42 @@
 # the tree can be moved.
 include(CMakePackageConfigHelpers)
 
-set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/espalier)
+# install_libraries(<libdir> <component> [EXCLUDE_FROM_ALL]): the libraries, and the files by which programs find them.
+function(install_libraries libdir component)
+  set(to COMPONENT ${component} ${ARGN})
+  set(made ${PROJECT_BINARY_DIR}/installed/${component})
+  set(package_dir ${libdir}/cmake/espalier)
+  set(packages espalier)
+  install(TARGETS espalier_shared EXPORT ${component} LIBRARY DESTINATION ${libdir} ${to})
+  if(TARGET espalier_fortran)
+    list(APPEND packages espalier-fortran)
+    install(TARGETS espalier_fortran EXPORT ${component} ARCHIVE DESTINATION ${libdir} ${to}
+            LIBRARY DESTINATION ${libdir} ${to})
+  endif()
+  install(EXPORT ${component} NAMESPACE espalier:: FILE espalierTargets.cmake DESTINATION ${package_dir} ${to})
+  configure_package_config_file(${PROJECT_SOURCE_DIR}/tools/cmake/espalierConfig.cmake.in ${made}/espalierConfig.cmake
+                                INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
+  write_basic_package_version_file(${made}/espalierConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${made}/espalierConfig.cmake ${made}/espalierConfigVersion.cmake DESTINATION ${package_dir} ${to})
+
+  # The .pc files find the prefix relative to their own path.
+  file(RELATIVE_PATH pc_to_prefix /prefix/${libdir}/pkgconfig /prefix)
+  foreach(name IN LISTS packages)
+    configure_file(${PROJECT_SOURCE_DIR}/tools/cmake/${name}.pc.in ${made}/${name}.pc @ONLY)
+    install(FILES ${made}/${name}.pc DESTINATION ${libdir}/pkgconfig ${to})
+  endforeach()
+
+  foreach(plugin espalier_petsc espalier_ma57)
+    if(TARGET ${plugin})
+      install(TARGETS ${plugin} LIBRARY DESTINATION ${libdir} ${to})
+    endif()
+  endforeach()
+  if(TARGET espalier_ma57)
+    install(FILES ${PROJECT_BINARY_DIR}/lib/espalier/hsl/libhsl.so DESTINATION ${libdir}/espalier/hsl ${to})
+  endif()
+endfunction()
 
 if(ESPALIER_SHARED)
-  install(TARGETS espalier_shared EXPORT espalier LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/espalier DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
           FILES_MATCHING PATTERN *.h PATTERN *.hpp)
   if(TARGET espalier_fortran)
@@ -16,8 +48,6 @@ if(ESPALIER_SHARED)
     get_target_property(modules espalier_fortran Fortran_MODULE_DIRECTORY)
     target_include_directories(espalier_fortran INTERFACE $<INSTALL_INTERFACE:${ESPALIER_FORTRAN_MODULES}>)
     set_target_properties(espalier_fortran PROPERTIES EXPORT_NAME fortran)
-    install(TARGETS espalier_fortran EXPORT espalier ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(FILES ${modules}/espalier.mod ${modules}/espalier_c.mod ${modules}/espalier_checks.mod
                   ${modules}/espalier_systems.mod
             DESTINATION ${ESPALIER_FORTRAN_MODULES})
@@ -26,22 +56,11 @@ if(ESPALIER_SHARED)
     install(FILES ${fortran_sources}
             DESTINATION ${CMAKE_INSTALL_DATADIR}/espalier)
   endif()
-  install(EXPORT espalier NAMESPACE espalier:: FILE espalierTargets.cmake DESTINATION ${package_dir})
-  configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/espalierConfig.cmake.in
-                                ${PROJECT_BINARY_DIR}/espalierConfig.cmake INSTALL_DESTINATION ${package_dir}
-                                NO_SET_AND_CHECK_MACRO)
-  write_basic_package_version_file(${PROJECT_BINARY_DIR}/espalierConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-  install(FILES ${PROJECT_BINARY_DIR}/espalierConfig.cmake ${PROJECT_BINARY_DIR}/espalierConfigVersion.cmake
-          DESTINATION ${package_dir})
-
-  # The .pc files find the prefix relative to their own path.
-  file(RELATIVE_PATH ESPALIER_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
-  foreach(name espalier espalier-fortran)
-    if(name STREQUAL espalier OR TARGET espalier_fortran)
-      configure_file(${CMAKE_CURRENT_LIST_DIR}/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
-      install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-    endif()
-  endforeach()
+  install_libraries(${CMAKE_INSTALL_LIBDIR} libraries)
+  # Packages of Debian have their libraries in a folder for the architecture.
+  if(CMAKE_LIBRARY_ARCHITECTURE)
+    install_libraries(lib/${CMAKE_LIBRARY_ARCHITECTURE} debian EXCLUDE_FROM_ALL)
+  endif()
 endif()
 
 if(ESPALIER_COMMAND)

@@ -59,6 +59,7 @@ void Solver::create(System const& system) {
     espalier_set_matching(solver_, ESPALIER_ON);
     espalier_set_pivoting(solver_, ESPALIER_PIVOTING_AUTO);
     espalier_set_allow_singular(solver_, 1);
+    if (system.entries < 5000) espalier_set_threads(solver_, 1); // Waking others would take longer than the work.
     if (system.ordering == 4) espalier_set_ordering(solver_, ESPALIER_ORDERING_METIS);
     if (system.ordering == 0 || system.ordering == 2 || system.ordering == 3)
         espalier_set_ordering(solver_, ESPALIER_ORDERING_AMD);
