@@ -23,6 +23,13 @@ bool is_of_one_system(Status status) {
     return status == Status::singular || status == Status::not_positive_definite;
 }
 
+// Rethrows an error that concerns all of the batch, and names the system that caused it.
+void require_of_one_system(Error const& error, Index k) {
+    if (is_of_one_system(error.status())) return;
+    if (error.status() != Status::bad_input) throw;
+    throw Error(error.status(), fmt::format("system {} (counted from 0): {}", k, error.what()));
+}
+
 template <class T> class Batch {
   public:
     Batch(CscMatrix<T> const& pattern, std::span<T const> values, std::span<T const> b, Index nrhs)
@@ -52,7 +59,6 @@ template <class T> class Batch {
     }
 
   private:
-
     [[nodiscard]] Index checked_size() const {
         Index const stored = pattern_.stored(), rows = pattern_.cols * nrhs_;
         if (nrhs_ < 1 || rows == 0 || stored == 0)
@@ -96,7 +102,7 @@ template <class T> class Batch {
                 solver.analyze(system(matrix, k));
                 return true;
             } catch (Error const& error) {
-                if (!is_of_one_system(error.status())) throw;
+                require_of_one_system(error, k);
             }
         }
         return false;
@@ -113,7 +119,7 @@ template <class T> class Batch {
             found_.status[k] = report.status;
             found_.backward_error[k] = report.backward_error;
         } catch (Error const& error) {
-            if (!is_of_one_system(error.status())) throw;
+            require_of_one_system(error, k);
             found_.status[k] = error.status();
         }
     }

@@ -235,7 +235,7 @@ template <class T> class LowRankRun {
     [[noreturn]] void reject(CblkId k, Index j) const {
         throw Error(Status::not_positive_definite,
                     fmt::format("the changed matrix is not positive definite: {} meets a pivot that is not positive at "
-                                "row and column {} of the matrix",
+                                "row and column {} of the matrix (counted from 1)",
                                 to_string(factor_.form().kind),
                                 structure_.unknown_of(factor_.cblk(k).first_col + j) + 1));
     }

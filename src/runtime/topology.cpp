@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -31,6 +32,12 @@ HwlocTopology new_topology() {
     hwloc_topology_t topology = nullptr;
     if (hwloc_topology_init(&topology) != 0) throw Error(Status::internal, "hwloc cannot be initialized");
     return HwlocTopology(topology);
+}
+
+/// Whether Linux describes its processors in files, which some containers hide.
+bool has_files_of_processors() {
+    return std::filesystem::exists("/sys/devices/system/cpu/cpu0/topology") ||
+           std::filesystem::exists("/sys/bus/cpu/devices/cpu0/topology");
 }
 
 /// Keep the hardware threads that the calling thread may run on. hwloc has already dropped those that the
@@ -239,6 +246,9 @@ class TopologyReader {
 
 Topology Topology::read_this_machine() {
     HwlocTopology const topology = new_topology();
+    // Without the files hwloc would print a message. It then asks the processors instead.
+    if (!has_files_of_processors() && !std::getenv("HWLOC_FSROOT"))
+        hwloc_topology_set_components(topology.get(), HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "linux");
     if (hwloc_topology_load(topology.get()) != 0)
         throw Error(Status::internal, "hwloc cannot read the topology of this machine");
     int const machine_cores = count_cores(topology.get());

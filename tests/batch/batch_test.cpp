@@ -107,7 +107,6 @@ TEST(Batch, RefusesWrongSizesAndValues) {
     schur.schur = {1};
     EXPECT_EQ(status(1, schur), Status::usage);
     systems.values[systems.a.stored() * 3 + 1] = NAN; // of the second thread
-    std::string message;
     EXPECT_EQ(status(1), Status::bad_input);
     systems.values.pop_back();
     EXPECT_EQ(status(1), Status::usage);

@@ -257,6 +257,8 @@ def test_batches_say_which_system_fails():
     assert np.isnan(x[1]).all() and np.isfinite(x[[0, 2]]).all()
     for wrong in ((values[:, 1:], np.ones((3, 8))), (values, np.ones((2, 8))), (values, np.ones(8))):
         refuses(ValueError, lambda: espalier.solve_batch(A, *wrong), "shape")
+    values[2, 3] = np.nan
+    refuses(ValueError, lambda: espalier.solve_batch(A, values, np.ones((3, 8))), "system 2 .*NaN")
     twice = sparse.coo_matrix((np.ones(3), ([0, 0, 1], [0, 0, 1])))
     refuses(ValueError, lambda: espalier.solve_batch(twice, np.ones((1, 3)), np.ones((1, 2))), "one position")
     assert espalier.solve_batch(A, values[:0], np.ones((0, 8))).shape == (0, 8)
