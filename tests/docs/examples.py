@@ -2,7 +2,7 @@
 
     examples.py extract OUT PAGE...         writes NAME.cpp ... and NAME.out into OUT, prints "NAME LANGUAGE" lines
     examples.py run EXPECTED COMMAND...     runs a command in an empty directory; its output must equal the file
-                                            EXPECTED if that exists
+                                            EXPECTED if that exists, and standard error be empty
     examples.py pictures IMAGES PAGE...     runs the examples that draw pictures of the pages and writes these into
                                             IMAGES; needs the command and the Python package on their paths
 """
@@ -136,10 +136,13 @@ def pattern(expected):
 
 def run(expected, command):
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True, timeout=120)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
     print(done.stdout, end="")
+    print(done.stderr, end="", file=sys.stderr)
     if done.returncode != 0:
         raise Mistake(f"the example ended with exit code {done.returncode}")
+    if done.stderr:
+        raise Mistake("the example printed to standard error, which only failures do")
     if expected.exists():
         text = expected.read_text(encoding="utf-8")
         if not re.fullmatch(pattern(text), done.stdout.strip("\n") + "\n"):

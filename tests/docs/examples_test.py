@@ -114,6 +114,8 @@ class Examples(unittest.TestCase):
                 examples.run(expected, ["echo", "no"])
             with self.assertRaisesRegex(examples.Mistake, "exit code 1"):
                 examples.run(self.folder / "none", ["false"])
+            with self.assertRaisesRegex(examples.Mistake, "standard error"), contextlib.redirect_stderr(io.StringIO()):
+                examples.run(self.folder / "none", ["sh", "-c", "echo unasked >&2"])
 
     def test_numbers_may_differ_where_the_page_says_so(self):
         def matches(expected, output):

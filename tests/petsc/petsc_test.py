@@ -208,6 +208,10 @@ class Results(unittest.TestCase):
         self.assertLess(residual(matrix, x, b), 1e-12)
         pc.applyTranspose(b, x)
         self.assertLess(residual(matrix, x, b, transposed=True), 1e-12)
+        fill(matrix, 9, convection=0.2, shift=-1.0)
+        pc.setUp()
+        pc.apply(b, x)
+        self.assertLess(residual(matrix, x, b), 1e-12)
 
     @unittest.skipUnless(ALONE, "the launcher ends all processes")
     def test_an_interrupt_ends_a_factorization(self):

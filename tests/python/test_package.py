@@ -102,6 +102,17 @@ def test_the_installed_package_works_alone(tmp_path):
     assert out == f"{tmp_path}/espalier/__init__.py [0.5 0.5 0.5 0.5]\n"
 
 
+def test_a_missing_library_is_named_with_what_to_do(tmp_path):
+    package = tmp_path / "espalier"
+    shutil.copytree(Path(espalier.__file__).parent, package, ignore=shutil.ignore_patterns("_core.*"))
+    missing = "libscotch-7.0.so: cannot open shared object file: No such file or directory"
+    (package / "_core.py").write_text(f"raise ImportError({missing!r})\n")
+    done = subprocess.run((sys.executable, "-B", "-c", "import espalier"), stderr=subprocess.PIPE, text=True,
+                          env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    assert done.returncode != 0
+    assert f"espalier cannot load a library: {missing}. " in done.stderr and "wheel" in done.stderr
+
+
 def test_the_settings_of_the_wheel_name_existing_files():
     tomllib = pytest.importorskip("tomllib")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
