@@ -132,16 +132,18 @@ PROBLEMS = [rosenbrock, hs006, hs007, hs013, hs015, hs024, hs026, hs029, hs032, 
 
 
 def minimize(problem, library):
-    """Status, iterations, objective and seconds with MUMPS, or with the library."""
+    """Status, iterations, objective and the least of three times with MUMPS, or with the library."""
     functions, arguments = problem()
     options = {"ipopt.print_level": 0, "ipopt.sb": "yes", "print_time": False}
     options |= {"ipopt.linear_solver": "ma57", "ipopt.hsllib": library} if library else {"ipopt.linear_solver": "mumps"}
     solver = ca.nlpsol("solver", "ipopt", functions, options)
-    begin = time.perf_counter()
-    result = solver(**arguments)
-    seconds = time.perf_counter() - begin
+    times = []
+    for _ in range(3):
+        begin = time.perf_counter()
+        result = solver(**arguments)
+        times.append(time.perf_counter() - begin)
     stats = solver.stats()
-    return stats["return_status"], stats["iter_count"], float(result["f"]), seconds
+    return stats["return_status"], stats["iter_count"], float(result["f"]), min(times)
 
 
 def main():
@@ -150,7 +152,7 @@ def main():
     wrong = []
     for problem in PROBLEMS:
         mumps, found = minimize(problem, None), minimize(problem, sys.argv[1])
-        print(f"{problem.__name__:12} {found[2]:16.9g} {mumps[1]:10} {found[1]:10} {mumps[3]:8.3f} {found[3]:8.3f}")
+        print(f"{problem.__name__:12} {found[2]:16.9g} {mumps[1]:10} {found[1]:10} {mumps[3]:8.4f} {found[3]:8.4f}")
         same = abs(mumps[2] - found[2]) <= 1e-9 * max(1, abs(mumps[2]))
         if found[0] != "Solve_Succeeded" or found[:2] != mumps[:2] or not same:
             wrong.append(f"{problem.__name__}: {found} instead of {mumps}")

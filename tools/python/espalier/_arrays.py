@@ -137,4 +137,5 @@ class Block:
 def join_parts(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Complex columns from their real parts, followed by their imaginary parts."""
     half = x.shape[1] // 2
-    return x[:, :half] + 1j * x[:, half:]
+    joined: npt.NDArray[Any] = x[:, :half] + 1j * x[:, half:]
+    return joined

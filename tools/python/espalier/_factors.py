@@ -182,7 +182,9 @@ class SymmetricFactor(Factor):
         """Solve L x = b."""
         x = self._solve_half(b, False)
         D = self._factors().D
-        return x if D is None else D @ x
+        if D is not None:
+            x = D @ x
+        return x
 
     def solve_Lt(self, b: Any) -> npt.NDArray[Any]:
         """Solve L^H x = b, or L^T x = b for ldl(A, symmetric="symmetric")."""
