@@ -54,7 +54,7 @@ template <class T> struct ScaledEntry {
     double factor;
 };
 
-// The same for a matrix whose columns have factors.
+// Like ProductSizeAndNorm, for a matrix whose columns have factors.
 template <class T> struct ProductSizeAndScaledNorm : ProductSizeAndNorm<T> {
     using Entry = ScaledEntry<T>;
     using ProductSizeAndNorm<T>::add;

@@ -93,7 +93,7 @@ template <class T> class Factor {
     }
     /// Removes all delayed panels and, if `some_may_follow`, makes room for new ones.
     void clear_delayed(bool some_may_follow);
-    /// Of different cblks by any threads.
+    /// Threads may call this at the same time for different cblks.
     void set_delayed(CblkId k, std::unique_ptr<DelayedPanel<T>> panel) { delayed_[k] = std::move(panel); }
 
     /// Columns from other processes for an own cblk with delayed columns, by ascending processes.

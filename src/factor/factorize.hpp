@@ -20,7 +20,7 @@ namespace espalier {
 struct FactorizeOptions {
     double pivot_threshold = 0; ///< Absolute: pivots smaller than this are replaced (not by llh, llt).
     /// If set, columns of ldlt, ldlh and lu without a good pivot are delayed. For plans that do not cut panels in
-    /// two dimensions. The same on all processes, but for the bytes.
+    /// two dimensions. All processes pass the same rules; only the bytes may differ.
     std::optional<DelayRules> delays{};
     ProgressSink* progress = nullptr;
     /// Checked between kernels: Error{cancelled} within a few 10 ms, unless a single kernel on a very tall

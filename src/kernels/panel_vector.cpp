@@ -24,7 +24,7 @@ template <class T, class Body> ESPALIER_INLINE void for_each_group_forward(Index
     if (j < cols) body(std::integral_constant<int, 1>(), j);
 }
 
-// The same groups from the last to the first.
+// Visits these groups from the last to the first.
 template <class T, class Body> ESPALIER_INLINE void for_each_group_backward(Index cols, Body const& body) {
     constexpr int most = group_columns<T>;
     Index j = cols;

@@ -20,7 +20,7 @@ template <class T> void solve_panel_with_vector(Diag diag, MatrixView<T const> p
 template <class T>
 void solve_transposed_panel_with_vector(Op op, Diag diag, MatrixView<T const> panel, std::span<T> w);
 
-/// The same by the given instructions, which the processor must support, for tests.
+/// For tests: both functions with the given instructions, which the processor must support.
 template <class T> void solve_panel_with_vector(InstructionSet instructions, Diag diag, MatrixView<T const> panel,
                                                 std::span<T> w);
 template <class T> void solve_transposed_panel_with_vector(InstructionSet instructions, Op op, Diag diag,

@@ -75,7 +75,7 @@ class Topology {
     /// Relative cost for a core of node `from` to reach the memory of node `to`; 10 is local. The firmware's
     /// table where there is one, else 16 within a package and 22 across packages.
     [[nodiscard]] double distance(int from, int to) const { return distances_[from * num_nodes() + to]; }
-    /// The same as a table, row by row.
+    /// All distances as a table, row by row.
     [[nodiscard]] std::vector<double> const& distances() const { return distances_; }
 
     /// Cores of the whole machine, those that this process may not use included.

@@ -89,7 +89,7 @@ std::string normalize_synthetic(std::string_view description) {
         outer = total;
         total *= std::min(count, 2 * max_hardware_threads); // no more than is refused
         if (type == "numa") nodes += total;
-        // Of levels without a type any but the last may be the NUMA nodes.
+        // If the levels have no type, each of them but the last may be the NUMA nodes.
         if (std::max(nodes, type.empty() ? outer : 0) > max_numa_nodes)
             reject_size(description, max_numa_nodes, "NUMA nodes");
         if (total > max_hardware_threads) reject_size(description, max_hardware_threads, "hardware threads");

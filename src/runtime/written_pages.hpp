@@ -27,8 +27,8 @@ class WrittenPages {
     };
 
     /// Dry run of the tasks 0 .. node_of_task.size() - 1. Nodes are any numbers >= 0. `page_bytes` is the size
-    /// of the units that are moved, a multiple of the page size of the system, which 0 stands for. Of nodes
-    /// that write equally much, the lowest gets the page. Linear, and sorts the pages.
+    /// of the units that are moved: a multiple of the page size of the system, or 0 for that size. A page goes to
+    /// the node that writes most of it, and to the lowest of several. Linear, apart from sorting the pages.
     WrittenPages(std::span<std::int32_t const> node_of_task, TaskWrites const& writes, std::size_t page_bytes = 0);
 
     /// By address.

@@ -6,7 +6,7 @@
 
 namespace espalier {
 
-/// Of a part: arrays that only whole structures have are left out.
+/// Describes the structure of a part, without the arrays that only whole structures have.
 template <class Archive> void describe(Archive& archive, BlockStructure& s) {
     archive(s.n, s.inverse, s.unknowns, s.cblks, s.bloks, s.first_kept_cblk, s.facing_ptr, s.facing,
             s.owner_of_blok, s.number_of_cblk, s.level_of_cblk);

@@ -44,7 +44,7 @@ template <class T> class Refiner {
     /// solves. If process 0 passes the unknowns of a Schur complement, the interior block is tested.
     void examine(NumericFactor<T>& factor, Index pivots_replaced, std::span<Index const> schur,
                  CscMatrix<T> const& working);
-    /// The same for factors without supernodes, whose smallest pivot is relative to scaled columns.
+    /// Like examine() above, for factors without supernodes. Their smallest pivot is relative to scaled columns.
     void examine(double smallest_pivot, Index pivots_replaced, CscMatrix<T> const& working);
     /// Collective: the normwise backward error of B [x_i; v] = [0; S v] for a random v, in the unknowns of the
     /// Schur complement S that process 0 passes, and x_i from expand().

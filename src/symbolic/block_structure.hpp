@@ -73,12 +73,12 @@ struct BlockStructure {
     std::vector<CblkId> number_of_cblk;      ///< Its number in the whole structure; ascending.
     std::vector<std::int32_t> level_of_cblk; ///< Its distance from the root of its tree.
 
-    // Of the elimination itself (column counts), before amalgamation, without the kept columns:
+    // These describe the elimination itself (column counts), before amalgamation, without the kept columns:
     Offset nnz_factor = 0;    ///< Entries of L, diagonal included.
     double flops = 0;         ///< Sum of squared column counts: real flops of a real Cholesky.
     Index tree_height = 0;    ///< Nodes on the longest path of the elimination tree.
     Index num_supernodes = 0; ///< After amalgamation, before splitting.
-    // Of the structure as stored:
+    // These describe the structure as stored:
     Offset stored = 0;       ///< Coefficients of all panels (L side).
     double stored_flops = 0; ///< As `flops`, over the stored structure, without the kept cblks.
 

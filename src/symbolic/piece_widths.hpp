@@ -16,7 +16,7 @@ struct PieceWidths {
     bool operator==(PieceWidths const&) const = default;
 };
 
-/// The same bounds for all supernodes.
+/// Equal bounds for all supernodes.
 std::vector<PieceWidths> uniform_widths(Supernodes const& supernodes, PieceWidths const& bounds);
 
 /// Bounds for `workers` workers. A supernode is worked on by as many of them as the share of its subtree in

@@ -221,7 +221,7 @@ class SolveTaskBuilder {
     [[nodiscard]] TaskId forward(BranchId u) const { return result_.forward_of_branch[u]; }
     [[nodiscard]] TaskId backward(BranchId u) const { return result_.backward_of_branch[u]; }
 
-    // Of one half of the solve. Kept cblks are not eliminated.
+    // The predicted time of a branch in one half of the solve. Kept cblks are not eliminated.
     [[nodiscard]] double seconds(BranchId u) const {
         double sum = 0;
         if (structure_.is_kept(branch(u).first)) return sum;

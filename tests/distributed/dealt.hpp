@@ -10,7 +10,7 @@
 
 namespace espalier::test {
 
-/// The rows of each process in a random order. Of three or more processes the second has none.
+/// The rows of each process in a random order. If there are three or more processes, the second has no rows.
 inline std::vector<std::vector<Index>> random_owners(Index n, int processes, unsigned seed) {
     std::mt19937_64 random(seed);
     std::vector<Index> rows(n);

@@ -219,7 +219,6 @@ TEST(DistributedMatrix, TakesNewValuesOnTheSamePattern) {
     });
 }
 
-// The same bits for every run, and messages of the halo alone.
 TEST(DistributedMatrix, ProductsAreReproducibleAndSendTheHaloAlone) {
     for (Symmetry const symmetry : {Symmetry::general, Symmetry::symmetric}) {
         auto const whole = random_matrix<double>(200, 200, symmetry, 0.01, 7);

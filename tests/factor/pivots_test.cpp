@@ -47,7 +47,7 @@ TEST(PivotSigns, AreThoseOfTheEigenvalues) {
     expect_inertia(complex("hermitian3d:3"), Factorization::llh);
 }
 
-// Of order 6, eigenvalues 3, 0, -2, 1, -1, 0: the pair is a 2x2 pivot.
+// A matrix of order 6 with eigenvalues 3, 0, -2, 1, -1, 0. The pair 1, -1 is a 2x2 pivot.
 CscMatrix<double> with_null_space() {
     return {6, 6, Symmetry::symmetric, {0, 1, 2, 3, 5, 6, 7}, {0, 1, 2, 3, 4, 4, 5}, {3, 0, -2, 0, 1, 0, 0}};
 }

@@ -166,7 +166,7 @@ TEST_F(ASolverOverMpi, PredictsTheMemoryOfEachProcess) {
     double const added = static_cast<double>(peak_rss_bytes()) - before;
     EXPECT_LT(predicted, 0.8 * static_cast<double>(analysis.factor_bytes));
     if (comm.rank() > 0) {
-        // Where processes wait for cores, blocks wait longer than was foreseen.
+        // If processes wait for cores, blocks stay in memory longer than predicted.
         bool const crowded = comm.size() > static_cast<int>(std::thread::hardware_concurrency());
         EXPECT_NEAR(added, predicted, (crowded ? 0.15 : 0.1) * predicted);
     }

@@ -147,7 +147,7 @@ TEST(TreePolicy, OfEquallyNearBranchesThatOfItsNumaNodeComesFirst) {
     TreePolicy policy(graph, ranges, PolicyMachine({0, 1, 0, 1, 1, 0}));
     push_all(policy, graph);
     EXPECT_EQ(drain(policy, 2), (std::vector<TaskId>{2, 0, 5, 1, 3, 4}));
-    // Of two other nodes the nearer one: node 2 is as far from 0 as 1 is from 2.
+    // A worker steals from the nearer of two other nodes. Node 2 is as far from 0 as 1 is from 2.
     TreePolicy far(graph, ranges, PolicyMachine({0, 0, 1, 1, 2, 2}, {10, 30, 20, 30, 10, 30, 20, 30, 10}));
     push_all(far, graph);
     EXPECT_EQ(drain(far, 0), (std::vector<TaskId>{0, 1, 4, 5, 2, 3}));

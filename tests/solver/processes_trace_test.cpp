@@ -102,8 +102,8 @@ TEST_F(ProcessesTrace, HasAllThreadsAndEveryMessage) {
         }
 }
 
-// Of the factorization and of all sweeps: messages lead from a task of their sender to one of another process
-// that waits for them; each task stands once.
+// In the factorization and in all sweeps, a message leads from a task of its sender to a task of another process
+// that waits for it. Each task is recorded once.
 TEST_F(ProcessesTrace, FollowsMessagesFromTaskToTask) {
     auto const matrix = generated<double>("lap3d:9");
     Report report;

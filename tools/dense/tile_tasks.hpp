@@ -40,7 +40,7 @@ TileAccesses accesses(TileTask const& task, std::int32_t count);
 
 /// Multiplications and additions of one task.
 double flops(TileTask const& task, TileGrid const& grid);
-/// Of the whole factorization: n^3 / 3 or 4 n^3 / 3, without the additional operations of QR in tiles.
+/// Operations of the whole factorization: n^3 / 3 or 4 n^3 / 3, without the additional ones of QR in tiles.
 double flops(DenseKind kind, Index n);
 
 /// Operations per second of each TileKernel.
