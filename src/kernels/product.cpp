@@ -1,6 +1,9 @@
 // Selects register tiles or BLAS, and compiles the tiles for each instruction set.
 #include "kernels/product.hpp"
 
+#include <algorithm>
+#include <cstddef>
+
 #include "kernels/product_tile.hpp"
 
 namespace espalier {
@@ -19,18 +22,34 @@ template <class T, class Stride> struct TiledProduct {
 template <class T> constexpr Index block_rows = is_complex<T> ? 128 : 256;
 constexpr Index block_depth = 128;
 
-// Columns at distances of a multiple of 1 KiB map to few sets of the first-level cache and evict each other.
-// BLAS, which copies its operands, is then faster.
+// Columns at distances of a multiple of 1 KiB map to few sets of the first-level cache and evict each other. Tiles
+// then read a copy.
 template <class T> bool collides(MatrixView<T const> a) {
     return a.ld * static_cast<Index>(sizeof(T)) % 1024 == 0 && a.cols > 32;
 }
 
-template <class T> bool tiles_are_faster(MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c) {
+// The copy of a block whose columns collide. At most most_rows x block_depth entries.
+template <class T> class SpacedCopy {
+  public:
+    static constexpr Index most_rows = 128;
+
+    MatrixView<T const> of(MatrixView<T const> block) {
+        T* const entries = reinterpret_cast<T*>(bytes_);
+        for (Index j = 0; j < block.cols; ++j) std::copy_n(block.column(j), block.rows, entries + j * ld);
+        return {entries, block.rows, block.cols, ld};
+    }
+
+  private:
+    static constexpr Index ld = most_rows + 64 / static_cast<Index>(sizeof(T));
+    alignas(64) std::byte bytes_[ld * block_depth * sizeof(T)]; // not cleared
+};
+
+template <class T> bool tiles_are_faster(MatrixView<T const> a, MatrixView<T> c) {
     double const volume =
         static_cast<double>(c.rows) * static_cast<double>(c.cols) * static_cast<double>(a.cols);
     switch (widest_instruction_set()) {
     case InstructionSet::avx512:
-        return blas_is_narrow() || (!collides(a) && !collides(b));
+        return true;
     case InstructionSet::avx2:
         return volume <= 64 * 64 * 64 || blas_is_narrow();
     case InstructionSet::baseline:
@@ -65,6 +84,36 @@ template <class T> void tiled_product(InstructionSet instructions, vector::Into 
         run(b.ld, vector::UnitStride());
 }
 
+// The part of B in op(B) with these rows and columns.
+template <class T>
+MatrixView<T const> part_of(Op op_b, MatrixView<T const> b, Index row, Index column, Index rows, Index columns) {
+    return op_b == Op::none ? b.block(row, column, rows, columns) : b.block(column, row, columns, rows);
+}
+
+// C -= A op(B) for operands with columns that collide.
+template <class T>
+void spaced_product(Op op_b, MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c) {
+    constexpr Index most = SpacedCopy<T>::most_rows;
+    auto const instructions = widest_instruction_set();
+    bool const copies_a = collides(a), copies_b = collides(b);
+    SpacedCopy<T> copy_a, copy_b;
+    for (Index p = 0; p < a.cols; p += block_depth) {
+        Index const depth = std::min(block_depth, a.cols - p);
+        for (Index j = 0; j < c.cols; j += most) {
+            Index const columns = std::min(most, c.cols - j);
+            auto b_part = part_of(op_b, b, p, j, depth, columns);
+            if (copies_b) b_part = copy_b.of(b_part);
+            for (Index i = 0; i < c.rows; i += most) {
+                Index const rows = std::min(most, c.rows - i);
+                auto a_part = a.block(i, p, rows, depth);
+                if (copies_a) a_part = copy_a.of(a_part);
+                tiled_product<T>(instructions, vector::Into::subtract, op_b, a_part, b_part,
+                                 c.block(i, j, rows, columns));
+            }
+        }
+    }
+}
+
 // Multiplies blocks of A with all columns. Only a subtraction can be split along the depth.
 template <class T> void blocked_product(vector::Into into, Op op_b, MatrixView<T const> a,
                                         MatrixView<T const> b, MatrixView<T> c) {
@@ -72,7 +121,7 @@ template <class T> void blocked_product(vector::Into into, Op op_b, MatrixView<T
     Index const step = into == vector::Into::subtract ? block_depth : a.cols;
     for (Index p = 0; p < a.cols; p += step) {
         Index const depth = std::min(step, a.cols - p);
-        auto const b_part = op_b == Op::none ? b.block(p, 0, depth, b.cols) : b.block(0, p, b.rows, depth);
+        auto const b_part = part_of(op_b, b, p, 0, depth, c.cols);
         for (Index i = 0; i < c.rows; i += block_rows<T>) {
             Index const rows = std::min(block_rows<T>, c.rows - i);
             tiled_product<T>(instructions, into, op_b, a.block(i, p, rows, depth), b_part,
@@ -91,16 +140,19 @@ template <class T> void subtract_small_product(InstructionSet instructions, Op o
 template <class T>
 void subtract_product(Op op_b, MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c) {
     if (c.rows == 0 || c.cols == 0 || a.cols == 0) return;
-    if (tiles_are_faster(a, b, c))
-        blocked_product(vector::Into::subtract, op_b, a, b, c);
-    else
+    if (!tiles_are_faster(a, c))
         gemm<T>(Op::none, op_b, T(-1), a, b, T(1), c);
+    else if (collides(a) || collides(b))
+        spaced_product(op_b, a, b, c);
+    else
+        blocked_product(vector::Into::subtract, op_b, a, b, c);
 }
 
 template <class T>
 void assign_product(Op op_b, MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c) {
     if (c.rows == 0 || c.cols == 0) return;
-    if (a.cols > 0 && tiles_are_faster(a, b, c))
+    bool const uses_tiles = a.cols > 0 && tiles_are_faster(a, c) && !collides(a) && !collides(b);
+    if (uses_tiles)
         blocked_product(vector::Into::assign, op_b, a, b, c);
     else
         gemm<T>(Op::none, op_b, T(1), a, b, T(0), c);

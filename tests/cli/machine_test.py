@@ -67,6 +67,23 @@ class Machine(CommandTest):
         text = self.succeed("machine", "--simulate", "m.json")
         self.assertRegex(text, r"core 2 +2.00 +1.00 +1.33 +2.67 +2.00\n")
 
+    def test_roofline(self):
+        text = self.succeed("machine", "--dgemm-order", 50, "--roofline", "--json", "m.json")
+        self.assertRegex(text, r"roofline +GF/s of one core")
+        self.assertRegex(text, r"width +update +gemm +solve +diagonal\n")
+        roofline = self.read_json("m.json")["roofline"]
+        self.assertGreater(roofline["bytes_per_s"], 0)
+        self.assertEqual(list(roofline["scalars"]), ["d", "z"])
+        for scalar in roofline["scalars"].values():
+            widths = scalar["widths"]
+            self.assertEqual([row["width"] for row in widths], sorted(row["width"] for row in widths))
+            for row in widths:
+                for kernel in ("update", "gemm", "solve", "diagonal"):
+                    self.assertGreater(row[kernel]["gflops"], 0)
+                    self.assertLessEqual(row[kernel]["gflops"], scalar["best_gflops"])
+                    self.assertLessEqual(row[kernel]["roof_gflops"], scalar["best_gflops"])
+        self.assertIsNone(self.report("machine", "--dgemm-order", 50)["roofline"])
+
     def test_solve_tells_where_memory_would_be(self):
         shares = {}
         for alloc in ("global", "local", "interleave"):
@@ -88,6 +105,8 @@ class Machine(CommandTest):
                        ("machine --calibrate --topology 'numa:2 core:2'", "--topology"),
                        ("machine --picture a.png --topology numa:2", "not here"),
                        ("machine --simulate numa:2 --picture a.png", "--picture"),
+                       ("machine --roofline --topology numa:2", "--roofline"),
+                       ("machine --roofline --simulate numa:2", "--roofline"),
                        ("machine --simulate numa:2 --calibrate", "--calibrate"),
                        ("machine --picture a.jpg", ".svg or .png"),
                        ("machine --picture ./a.svg --json ./a.svg", "both name"))

@@ -94,6 +94,34 @@ TYPED_TEST(Product, OfAnySizeMatchesPlainLoops) {
         }
 }
 
+// Columns at distances of a multiple of 1 KiB are copied.
+TYPED_TEST(Product, OfOperandsWhoseColumnsCollideMatchesPlainLoops) {
+    using T = TypeParam;
+    auto const spread = [](Dense<T> const& given) {
+        Index const step = 1024 / static_cast<Index>(sizeof(T));
+        Dense<T> copy = given;
+        copy.ld = (given.rows + step - 1) / step * step;
+        copy.values.assign(static_cast<std::size_t>(copy.ld * copy.cols), T(7));
+        for (Index j = 0; j < given.cols; ++j)
+            for (Index i = 0; i < given.rows; ++i) copy(i, j) = given(i, j);
+        return copy;
+    };
+    for (Op op : {Op::none, Op::transpose, Op::adjoint})
+        for (auto const [m, n, k] : {std::array<Index, 3>{128, 40, 40}, {300, 150, 70}, {130, 129, 300}, {40, 3, 33}}) {
+            auto const a = random_dense<T>(m, k, 1);
+            auto const b = operand<T>(op, k, n);
+            auto const c = random_dense<T>(m, n, 3);
+            auto const expected = expected_difference(c, a, b, op);
+            auto const spread_a = spread(a), spread_b = spread(b);
+            for (auto const& [left, right] : {std::pair(&spread_a, &spread_b), {&spread_a, &b}, {&a, &spread_b}}) {
+                auto computed = c;
+                subtract_product<T>(op, left->view(), right->view(), computed.view());
+                EXPECT_LE(largest_difference(computed, expected), 4 * static_cast<Real<T>>(k + 1) * epsilon<T>)
+                    << m << " x " << n << " x " << k;
+            }
+        }
+}
+
 TYPED_TEST(Product, LowerTrapezoidMatchesAndNothingBeyondTheMatrixIsTouched) {
     using T = TypeParam;
     for (Op op : {Op::none, Op::transpose, Op::adjoint}) {

@@ -23,6 +23,7 @@ struct MachineOptions {
     Options library;        ///< Only the topology is used.
     std::string simulate;   ///< A machine as in Simulation::machine; empty: this one is measured.
     bool calibrate = false; ///< Measure the cost model thoroughly and keep it.
+    bool roofline = false;  ///< Measure the kernels by the width of panels.
     Index dgemm_order = 1000;
     std::string picture; ///< File for the NUMA factors: .svg or .png; empty: none.
     std::string json;    ///< Empty: none; "-": standard output.
@@ -33,7 +34,7 @@ using Json = nlohmann::ordered_json;
 
 Json machine_json(Topology const& topology, BlasInfo const& blas, DgemmRate const& dgemm,
                   std::optional<NumaFactors> const& factors,
-                  std::optional<CalibrationResult> const& calibration) {
+                  std::optional<Roofline> const& roofline, std::optional<CalibrationResult> const& calibration) {
     Json nodes = Json::array();
     for (int node = 0; node < topology.num_nodes(); ++node) {
         auto const& facts = topology.nodes()[node];
@@ -61,6 +62,7 @@ Json machine_json(Topology const& topology, BlasInfo const& blas, DgemmRate cons
             {"blas", {{"config", blas.config}, {"core", blas.core}}},
             {"dgemm", {{"order", dgemm.order}, {"time_s", dgemm.best_s}, {"gflops", dgemm.gflops()}}},
             {"numa_factors", factors ? numa_factors_json(*factors) : Json(nullptr)},
+            {"roofline", roofline ? roofline_json(*roofline) : Json(nullptr)},
             {"cost_model", calibration ? calibration_json(*calibration) : Json(nullptr)}};
 }
 
@@ -87,12 +89,12 @@ void show_predicted(MachineOptions const& options) {
 
 void check_machine(MachineOptions const& options) {
     if (!options.simulate.empty() &&
-        (options.calibrate || !options.library.topology.empty() || !options.picture.empty()))
+        (options.calibrate || options.roofline || !options.library.topology.empty() || !options.picture.empty()))
         throw Error(Status::usage, "--simulate shows the model of a machine that is not measured; it cannot be "
-                                   "combined with --topology, --calibrate or --picture");
-    if (options.calibrate && !options.library.topology.empty())
-        throw Error(Status::usage,
-                    "--calibrate measures this machine; it cannot be combined with --topology");
+                                   "combined with --topology, --calibrate, --roofline or --picture");
+    if ((options.calibrate || options.roofline) && !options.library.topology.empty())
+        throw Error(Status::usage, fmt::format("--{} measures this machine; it cannot be combined with --topology",
+                                               options.calibrate ? "calibrate" : "roofline"));
     refuse_same_files({{"--json", options.json}, {"--picture", options.picture}},
                       {{"--topology", machine_file(options.library.topology)},
                        {"--simulate", machine_file(options.simulate)}});
@@ -113,6 +115,8 @@ void show_machine(MachineOptions const& options) {
     bool const wanted = !options.quiet || json || picture;
     if (wanted && topology.is_this_machine()) factors = blas_numa_factors(topology);
     bool const prints = !options.quiet && options.json != "-";
+    std::optional<Roofline> roofline;
+    if (options.roofline) roofline = measure_roofline();
     std::optional<CalibrationResult> calibration;
     if (options.calibrate) calibration = calibrate(prints);
     if (prints) {
@@ -122,10 +126,11 @@ void show_machine(MachineOptions const& options) {
         print(fmt::format("dgemm       {:.1f} GF/s on one core{}, order {}\n", dgemm.gflops(), where,
                           dgemm.order));
         print(factors ? numa_factors_text(*factors) : "NUMA factors not measured: the machine is not here\n");
+        if (roofline) print(roofline_text(*roofline));
         if (calibration) print(calibration_text(*calibration));
     }
     if (json)
-        json.write_text(machine_json(topology, blas, dgemm, factors, calibration)
+        json.write_text(machine_json(topology, blas, dgemm, factors, roofline, calibration)
                             .dump(2, ' ', false, Json::error_handler_t::replace) +
                         "\n");
     if (picture)
@@ -144,6 +149,9 @@ void declare_machine(OptionSet& set, MachineOptions& options) {
     set.flag(
         {"--calibrate", "", "measure the cost model of this machine thoroughly, and keep it for later runs"},
         options.calibrate);
+    set.flag({"--roofline", "",
+              "measure the kernels of a factorization by the width of panels, and compare them with the limits of a core"},
+             options.roofline);
     set.count({"--dgemm-order", "N", "order of the matrices that are multiplied [1000]"}, options.dgemm_order,
               1, 20000);
     add_picture(set, options.picture, "the NUMA factors");
@@ -155,6 +163,7 @@ std::string machine_help() {
     return R"(Examples:
   espalier machine
   espalier machine --picture factors.png --json machine.json
+  espalier machine --roofline
   espalier machine --topology 'package:2 numa:4 core:8'
   espalier machine --simulate cluster.json
 

@@ -3,6 +3,8 @@
 
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -32,6 +34,29 @@ struct DgemmRate {
 /// Measures C = A B on one core for `seconds`, but at least three products; the best one counts. Sets BLAS to
 /// one thread.
 DgemmRate measure_dgemm(Index order, double seconds = 0.5);
+
+/// The rate of a kernel, and its operations for each byte that it reads or writes.
+struct KernelRate {
+    char const* name;
+    double gflops;
+    double flops_per_byte;
+};
+struct RooflineOfScalar {
+    Scalar scalar;
+    double best_gflops; ///< The best rate of all products.
+    std::vector<std::pair<Index, std::vector<KernelRate>>> widths;
+};
+struct Roofline {
+    double bytes_per_s; ///< Of one core.
+    std::vector<RooflineOfScalar> scalars;
+};
+/// Measures the kernels of a factorization on one core for several widths of panels, in d and z: the update by the
+/// kernels of the library, by gemm of BLAS, the solve for the rows below, and the diagonal block of Cholesky. Takes
+/// some seconds.
+Roofline measure_roofline();
+/// A table for each scalar.
+std::string roofline_text(Roofline const& roofline);
+nlohmann::ordered_json roofline_json(Roofline const& roofline);
 
 /// NUMA factors of daxpy and of dgemm on 128x128 blocks. Takes about two seconds. BLAS must use one thread.
 NumaFactors blas_numa_factors(Topology const& topology);
