@@ -24,7 +24,7 @@ constexpr std::string_view keys[] = {
 constexpr std::string_view other_keys[] = {
     "espalier", "cpu",       "cores",           "packages",
     "caches",   "cpu_quota", "default_threads", "available_memory_bytes",
-    "blas",     "dgemm",     "numa_factors"};
+    "blas",     "dgemm",     "numa_factors", "roofline"};
 constexpr std::string_view network_keys[] = {"latency_s", "bytes_per_s", "overhead_s", "copy_bytes_per_s"};
 constexpr std::string_view cost_model_keys[] = {"models", "memory", "network"};
 constexpr std::string_view other_cost_model_keys[] = {"format", "machine", "file"};
