@@ -12,7 +12,7 @@ enum class Pivoting {
     /// only if the matrix is singular to working precision.
     delayed,
     /// Like `delayed`, but a column block is content with its pivots as long as none is replaced and the entries of L
-    /// are below the fourth root of 1 / epsilon.
+    /// are below 10 / u, in single precision 1 / u. See Options::pivot_tolerance.
     automatic,
 };
 

@@ -15,6 +15,8 @@
 // come from other processes have numbers beyond the structure (Factor::arrived).
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
@@ -34,10 +36,10 @@ template <class T> struct LeftOver {
 
 template <class T> class DelayedPanel {
   public:
-    /// All coefficients are zero, and all columns are left over.
+    /// All columns are left over. The coefficients are undefined.
     DelayedPanel(Index columns, Index rows_below, bool has_upper)
         : columns_(columns), rows_below_(rows_below), has_upper_(has_upper),
-          memory_(std::make_unique<T[]>(entries(columns, rows_below, has_upper))),
+          memory_(std::make_unique_for_overwrite<T[]>(entries(columns, rows_below, has_upper))),
           off_diagonal_(columns, T(0)) {}
 
     /// The number of coefficients.
@@ -82,6 +84,17 @@ template <class T> class DelayedPanel {
     [[nodiscard]] std::vector<Index> const& row_numbers() const { return row_numbers_; }
     [[nodiscard]] std::vector<Index> const& column_numbers() const {
         return has_upper_ ? column_numbers_ : row_numbers_;
+    }
+    /// Before the columns of a cblk and of its children are added: those of the children are zero, and no row or column has
+    /// a number. The cblk itself has `own` columns, which will be written.
+    void clear(Index own) {
+        for (Index j = 0; j < columns_; ++j) {
+            T* const column = lower().column(j);
+            std::fill(column + (j < own ? own : 0), column + (j < own ? columns_ : columns_ + rows_below_), T(0));
+            if (has_upper_ && j >= own) std::fill_n(whole_upper().column(j), rows_below_, T(0));
+        }
+        row_numbers_.clear();
+        column_numbers_.clear();
     }
     /// Before pivots are chosen.
     void append(Index row, Index column) {

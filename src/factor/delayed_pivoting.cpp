@@ -6,10 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "factor/pivots.hpp"
+#include "factor/panel_pivots.hpp"
 #include "kernels/pivot_search.hpp"
 #include "kernels/product.hpp"
-#include "kernels/triangular.hpp"
 #include "runtime/process_limits.hpp"
 
 namespace espalier {
@@ -32,7 +31,9 @@ template <class T> void copy_panel(MatrixView<T const> from, bool whole, MatrixV
 std::optional<DelayRules> delay_rules(Pivoting pivoting, double u, double epsilon) {
     if (pivoting == Pivoting::static_pivots) return std::nullopt;
     DelayRules rules{.u = u, .growth = 1 / u};
-    if (pivoting == Pivoting::automatic) rules.growth = std::max(rules.growth, std::pow(epsilon, -0.25));
+    // Refinement corrects a larger growth easily, if the precision leaves digits for it.
+    if (pivoting == Pivoting::automatic)
+        rules.growth = std::max(rules.growth, std::min(10 / u, std::pow(epsilon, -0.25)));
     return rules;
 }
 
@@ -77,15 +78,29 @@ PivotStats DelayedPivoting<T>::factorize(CblkId k, WorkerId worker, UpdateWorksp
         from = saved.panel;
     }
     auto panel = allocate(k, width + arriving);
-    add_diagonal(k, from.block(0, 0, width, width), *panel);
-    if (form_.has_d()) from = factor_.lower(k); // of which only the diagonal block was saved
-    if (attempt == Attempt::rows_failed && form_.has_d())
-        restore_rows(k, workspace, *panel);
-    else
-        add_rows(k, from.block(width, 0, from.rows - width, width), *panel);
-    add_children(k, width, workspace, *panel);
-    add_received(k, width + from_children, *panel);
-    PivotStats const stats = rows > 0 ? choose_pivots(rows, *panel) : eliminate_all(*panel);
+    auto const assemble = [&] {
+        panel->clear(width);
+        MatrixView<T> const own = form_.has_d() ? factor_.lower(k) : from; // of ldl only the diagonal block was saved
+        add_diagonal(k, from.block(0, 0, width, width), *panel);
+        if (attempt == Attempt::rows_failed && form_.has_d())
+            restore_rows(k, workspace, *panel);
+        else
+            add_rows(k, own.block(width, 0, own.rows - width, width), *panel);
+        add_children(k, width, workspace, *panel);
+        add_received(k, width + from_children, *panel);
+    };
+    assemble();
+    PanelPivots<T> const pivots(form_, rules_, threshold_, rows);
+    // After an attempt, LU would fail again. LDL leaves aside the columns for which it has failed.
+    bool const tries_summed_rows = arriving > 0 || (attempt == Attempt::diagonal_failed && form_.has_d());
+    PivotStats stats;
+    if (rows == 0) {
+        stats = pivots.eliminate_all(*panel);
+    } else if (!tries_summed_rows || !pivots.from_summed_rows(*panel, stats)) {
+        if (tries_summed_rows) assemble();
+        stats = pivots.from_all_rows(*panel);
+    }
+    forget_received(k);
     factor_.set_delayed(k, std::move(panel));
     require_pivots(factor_, k, stats);
     return stats;
@@ -234,16 +249,20 @@ void DelayedPivoting<T>::add_children(CblkId k, Index at, UpdateWorkspace<T>& wo
     }
 }
 
-template <class T> void DelayedPivoting<T>::add_received(CblkId k, Index at, DelayedPanel<T>& panel) {
+template <class T> void DelayedPivoting<T>::add_received(CblkId k, Index at, DelayedPanel<T>& panel) const {
     if (received_.empty()) return;
-    for (Received const& one : std::exchange(received_[k], {})) {
+    for (Received const& one : received_[k]) {
         for (auto const& source : one.columns.sources()) {
             add_columns(k, source.columns, source.runs, at, panel);
             at += source.columns.square.cols;
         }
         for (Index i = 0; i < one.columns.count(); ++i) panel.append(one.first_number + i, one.first_number + i);
-        received_bytes_ -= one.columns.bytes();
     }
+}
+
+template <class T> void DelayedPivoting<T>::forget_received(CblkId k) {
+    if (received_.empty()) return;
+    for (Received const& one : std::exchange(received_[k], {})) received_bytes_ -= one.columns.bytes();
 }
 
 template <class T>
@@ -266,42 +285,6 @@ void DelayedPivoting<T>::receive(FanInBlock const& block, std::span<BlockRows co
     auto& all = received_[block.target];
     auto const place = std::ranges::upper_bound(all, block.from, {}, &Received::from);
     all.insert(place, {block.from, first, std::move(columns)});
-}
-
-// Pivots that bound L in the first `rows` rows below.
-template <class T> PivotStats DelayedPivoting<T>::choose_pivots(Index rows, DelayedPanel<T>& panel) const {
-    PivotRule<T> const rule{static_cast<Real<T>>(rules_.u), threshold_, rows};
-    std::vector<std::int32_t> row_perm(panel.columns()), column_perm(form_.has_upper() ? panel.columns() : 0);
-    ThresholdPivots const found =
-        form_.has_upper()
-            ? factor_lu_threshold<T>(panel.lower(), panel.whole_upper(), row_perm, column_perm, rule)
-            : factor_ldl_threshold<T>(form_.conjugate(), panel.lower(), row_perm, panel.all_off_diagonal(),
-                                      rule);
-    panel.set_pivots(found.eliminated, row_perm, column_perm);
-    panel.is_odd = is_odd(row_perm) != is_odd(column_perm);
-    PivotStats stats = found.stats;
-    stats.delayed = panel.left();
-    return stats;
-}
-
-// Pivots from the fully summed rows alone, for all columns.
-template <class T> PivotStats DelayedPivoting<T>::eliminate_all(DelayedPanel<T>& panel) const {
-    std::vector<std::int32_t> perm(panel.columns());
-    MatrixView<T> const diagonal = panel.lower().block(0, 0, panel.columns(), panel.columns());
-    PivotStats const stats =
-        form_.has_upper()
-            ? factor_lu<T>(diagonal, perm, threshold_)
-            : factor_ldl<T>(form_.conjugate(), diagonal, perm, panel.all_off_diagonal(), threshold_);
-    panel.set_pivots(panel.columns(), perm, {});
-    panel.is_odd = is_odd(perm);
-    if (form_.has_upper()) {
-        solve_right<T>(Op::none, Diag::non_unit, diagonal, panel.below());
-        permute_columns<T>(panel.upper(), perm);
-        solve_right<T>(Op::transpose, Diag::unit, diagonal, panel.upper());
-    } else {
-        solve_panel_ldl<T>(form_.conjugate(), diagonal, perm, panel.off_diagonal(), panel.below());
-    }
-    return stats;
 }
 
 #define ESPALIER_INSTANTIATE(T) template class DelayedPivoting<T>;

@@ -1,7 +1,7 @@
 // Threshold pivoting with delayed columns (Duff, Hogg, Lopez 2020). A panel is first factorized with pivots
 // from its diagonal block, as with static pivots, and kept if the entries of L below are small enough. If not,
-// or if columns of its children arrive, pivots are chosen with a view of the whole panel, and columns without a
-// good pivot are left over for the parent (kernels/threshold.hpp). The task graph and the storage of all other
+// or if columns of its children arrive, pivots are chosen anew in a larger panel (panel_pivots.hpp), and columns
+// without a good pivot are left over for the parent. The task graph and the storage of all other
 // panels remain as they are: the rows of a child below its parent are rows of the parent, so delayed columns
 // fit below the parent's columns in a larger panel of its own (delayed_panel.hpp).
 //
@@ -17,7 +17,6 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -27,17 +26,9 @@
 #include "factor/factor.hpp"
 #include "factor/kernel_family.hpp"
 #include "factor/left_over.hpp"
-#include "kernels/threshold.hpp"
+#include "factor/panel_pivots.hpp"
 
 namespace espalier {
-
-/// When columns are delayed.
-struct DelayRules {
-    double u = 0.01;       ///< Least modulus of a pivot relative to the other entries of its column.
-    double growth = 100;   ///< The first attempt is kept if its entries of L are not larger.
-    /// For all delayed panels and columns left over of a process.
-    std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
-};
 
 /// The rules of an option in a precision; nothing for Pivoting::static_pivots.
 std::optional<DelayRules> delay_rules(Pivoting pivoting, double u, double epsilon);
@@ -100,10 +91,9 @@ template <class T> class DelayedPivoting {
     void add_columns(CblkId k, LeftOver<T> const& from, std::span<RowRun const> runs, Index at,
                      DelayedPanel<T>& panel) const;
     void add_children(CblkId k, Index at, UpdateWorkspace<T>& workspace, DelayedPanel<T>& panel) const;
-    void add_received(CblkId k, Index at, DelayedPanel<T>& panel);
+    void add_received(CblkId k, Index at, DelayedPanel<T>& panel) const;
+    void forget_received(CblkId k);
     void require_memory(std::uint64_t bytes, std::uint64_t more) const;
-    PivotStats choose_pivots(Index rows, DelayedPanel<T>& panel) const;
-    PivotStats eliminate_all(DelayedPanel<T>& panel) const;
     [[nodiscard]] std::vector<CblkId> children(CblkId k) const;
     [[nodiscard]] Index num_left_by_children(CblkId k) const;
     [[nodiscard]] Index num_received(CblkId k) const;

@@ -2,6 +2,7 @@
 // which bounds the entries of L (Ashcraft, Grimes, Lewis 1998): a column is searched, then the row of its
 // largest entry, and so on until an entry is largest in its row and column; it determines a 1x1 or 2x2 pivot.
 #include "kernels/ldl_panel.hpp"
+#include "kernels/threshold.hpp"
 
 namespace espalier {
 
@@ -14,18 +15,20 @@ template <class T> class RookFactorization : LdlPanel<T> {
 
   public:
     RookFactorization(bool conjugate, MatrixView<T> a, std::span<std::int32_t> perm, std::span<T> off_diagonal,
-                      Real<T> threshold, BlockDivision const* division)
-        : Base(conjugate, a, perm, off_diagonal, threshold) {
+                      Real<T> threshold, BlockDivision const* division = nullptr)
+        : Base(conjugate, a, perm, off_diagonal, threshold), to_try_(n_) {
         if (division && division->sizes.divide(n_)) this->division_ = division;
     }
 
     PivotStats run() {
-        while (first_ < n_) {
-            Index k = first_;
-            while (k < n_ && k < first_ + panel_width) k += eliminate(k);
-            this->finish_panel(k);
-        }
+        factorize();
         return this->stats_;
+    }
+    // Leaves columns without a pivot at the end.
+    ThresholdPivots run_without_replacements() {
+        postpones_ = true;
+        factorize();
+        return {this->stats_, first_};
     }
 
   private:
@@ -38,13 +41,26 @@ template <class T> class RookFactorization : LdlPanel<T> {
         return {above.index < 0 ? -1 : k + above.index, above.value};
     }
 
-    // Finds the pivot of step k, moves it to k and computes its columns of L. Returns its size, 1 or 2.
+    void factorize() {
+        while (first_ < to_try_) {
+            Index k = first_;
+            while (k < to_try_ && k < first_ + panel_width) k += eliminate(k);
+            this->finish_panel(k);
+        }
+    }
+
+    // Finds the pivot of step k, moves it to k and computes its columns of L. Returns its size, 1 or 2; 0 if column k
+    // is postponed.
     Index eliminate(Index k) {
         Index const slot = k - first_;
         Index p = k;
         load_column(k, k, slot);
         auto [r, colmax] = largest(slot, k, k);
         Real<T> const size = abs1(w_(k, slot));
+        if (postpones_ && std::max(size, colmax) < threshold_) {
+            this->exchange(k, --to_try_);
+            return 0;
+        }
         // A NaN ends the search here and is detected in the pivot or its column.
         if (r < 0 || size >= alpha * colmax || std::max(size, colmax) < threshold_) return pivot_1x1(k, k);
 
@@ -64,6 +80,9 @@ template <class T> class RookFactorization : LdlPanel<T> {
 
     // (1 + sqrt(17)) / 8 balances the growth of two 1x1 steps and of a 2x2 step (Bunch, Kaufman 1977).
     static constexpr Real<T> alpha = static_cast<Real<T>>(0.6403882032022076);
+
+    bool postpones_ = false;
+    Index to_try_; ///< Columns from here on were postponed.
 };
 
 } // namespace
@@ -74,7 +93,14 @@ template <class T> PivotStats factor_ldl(bool conjugate, MatrixView<T> a, std::s
     return RookFactorization<T>(conjugate, a, perm, off_diagonal, threshold, division).run();
 }
 
+template <class T> ThresholdPivots factor_ldl_leading(bool conjugate, MatrixView<T> a, std::span<std::int32_t> perm,
+                                                      std::span<T> off_diagonal, Real<T> threshold) {
+    return RookFactorization<T>(conjugate, a, perm, off_diagonal, threshold).run_without_replacements();
+}
+
 #define ESPALIER_INSTANTIATE(T)                                                                              \
+    template ThresholdPivots factor_ldl_leading<T>(bool, MatrixView<T>, std::span<std::int32_t>,             \
+                                                   std::span<T>, Real<T>);                                   \
     template PivotStats factor_ldl<T>(bool, MatrixView<T>, std::span<std::int32_t>, std::span<T>, Real<T>, \
                                       BlockDivision const*);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)

@@ -58,8 +58,25 @@ template <class T> class LdlPanel {
         std::copy(a_.column(k) + p + 1, a_.column(k) + rows_, a_.column(p) + p + 1);
         for (Index j = first_; j < k; ++j) std::swap(a_(k, j), a_(p, j));
         for (Index j = 0; j < slots; ++j) std::swap(w_(k, j), w_(p, j));
-        std::swap(perm_[k], perm_[p]);
-        interchanges_[num_interchanges_++] = {k, p};
+        record_interchange(k, p);
+    }
+
+    // Exchanges the rows and columns k < q before column k is loaded: both are as the last panel has left them.
+    void exchange(Index k, Index q) {
+        if (q == k) return;
+        std::swap(a_(k, k), a_(q, q));
+        for (Index i = k + 1; i < q; ++i) {
+            T const entry = a_(i, k);
+            a_(i, k) = conj_if(conjugate_, a_(q, i));
+            a_(q, i) = conj_if(conjugate_, entry);
+        }
+        a_(q, k) = conj_if(conjugate_, a_(q, k));
+        std::swap_ranges(a_.column(k) + q + 1, a_.column(k) + rows_, a_.column(q) + q + 1);
+        for (Index j = first_; j < k; ++j) {
+            std::swap(a_(k, j), a_(q, j));
+            std::swap(w_(k, j - first_), w_(q, j - first_));
+        }
+        record_interchange(k, q);
     }
 
     // Pivot of row and column p (in the column of W for k).
@@ -137,7 +154,13 @@ template <class T> class LdlPanel {
     }
 
   private:
-    // Applies the interchanges of the panel to the columns of the panels on its left.
+    void record_interchange(Index k, Index p) {
+        if (num_interchanges_ == std::ssize(interchanges_)) interchange_left();
+        std::swap(perm_[k], perm_[p]);
+        interchanges_[num_interchanges_++] = {k, p};
+    }
+
+    // Applies the interchanges of the panel so far to the columns of the panels on its left.
     void interchange_left() {
         for (Index j = 0; j < first_; ++j) {
             T* const column = a_.column(j);

@@ -79,6 +79,44 @@ TYPED_TEST(ThresholdTyped, LdlEliminatesWhatItCan) {
             }
 }
 
+// L D L^H and what remains multiply back to a matrix, some rows and columns of which are tiny.
+template <class T> void check_leading(bool conjugate, Index m, Index tiny_every) {
+    auto const threshold = static_cast<Real<T>>(1e-4);
+    auto square = random_symmetric<T>(conjugate, m, 7);
+    Index tiny = 0;
+    for (Index k = 0; k < m; k += tiny_every, ++tiny)
+        for (Index i = 0; i < m; ++i) {
+            square(i, k) *= threshold / Real<T>(1000);
+            square(k, i) *= threshold / Real<T>(1000);
+        }
+    auto a = square;
+    std::vector<std::int32_t> perm(m);
+    std::vector<T> off_diagonal(m);
+    auto const found = factor_ldl_leading<T>(conjugate, a.view(), perm, off_diagonal, threshold);
+    EXPECT_TRUE(is_permutation(perm));
+    EXPECT_EQ(found.stats.replaced, 0);
+    Index const e = found.eliminated;
+    EXPECT_EQ(e, tiny_every == 1 ? 0 : m - tiny) << m << ' ' << tiny_every;
+    Dense<T> l(m, e), ld(m, e);
+    for (Index j = 0; j < e; ++j)
+        for (Index i = j; i < m; ++i) l(i, j) = i == j ? T(1) : a(i, j);
+    expect_bounded(l, e, m, Real<T>(0.1));
+    multiply_by_d<T>(conjugate, a.view().block(0, 0, e, e), std::span(off_diagonal).first(e), l.view(), ld.view());
+    auto const back = product(l, ld, conjugate ? Op::adjoint : Op::transpose);
+    for (Index j = 0; j < m; ++j)
+        for (Index i = j; i < m; ++i) {
+            T const left = j < e ? T(0) : a(i, j);
+            auto const allowed = 1000 * static_cast<Real<T>>(m) * epsilon<T>;
+            EXPECT_LE(std::abs(back(i, j) + left - square(perm[i], perm[j])), allowed) << i << ' ' << j;
+        }
+}
+
+TYPED_TEST(ThresholdTyped, LdlPostponesColumnsWithoutAPivot) {
+    for (bool const conjugate : {false, true})
+        for (Index const m : {1, 2, 6, 32, 33, 80, 130})
+            for (Index const tiny_every : {1, 2, 3, 7, 50}) check_leading<TypeParam>(conjugate, m, tiny_every);
+}
+
 // Zeros on the diagonal: [0 B^H; B 0].
 TYPED_TEST(ThresholdTyped, LdlFindsPairs) {
     using T = TypeParam;

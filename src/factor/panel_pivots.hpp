@@ -1,0 +1,49 @@
+// The pivots of a panel with delayed columns (delayed_panel.hpp).
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "factor/delayed_panel.hpp"
+#include "factor/factor.hpp"
+#include "kernels/panel.hpp"
+
+namespace espalier {
+
+/// When columns are delayed.
+struct DelayRules {
+    double u = 0.01;       ///< Least modulus of a pivot relative to the other entries of its column.
+    double growth = 100;   ///< Pivots from the fully summed rows are kept if the entries of L are not larger.
+    /// For all delayed panels and columns left over of a process.
+    std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
+};
+
+/// Each function eliminates the columns of an assembled panel and tells it its pivots.
+template <class T> class PanelPivots {
+  public:
+    /// The first `rows` rows below will be eliminated: L must be bounded there. Pivots below `threshold` are replaced if
+    /// their columns are as small.
+    PanelPivots(FactorForm form, DelayRules const& rules, Real<T> threshold, Index rows)
+        : form_(form), rules_(rules), threshold_(threshold), rows_(rows) {}
+
+    /// All columns, with pivots from the fully summed rows. Where nothing can be delayed.
+    PivotStats eliminate_all(DelayedPanel<T>& panel) const;
+    /// With a view of all rows: columns without a good pivot are left over (kernels/threshold.hpp).
+    PivotStats from_all_rows(DelayedPanel<T>& panel) const;
+    /// Likewise, in less time: columns that have a pivot in the fully summed rows are eliminated first, all at once.
+    /// Returns false, and has overwritten the panel, if this does not bound L.
+    bool from_summed_rows(DelayedPanel<T>& panel, PivotStats& stats) const;
+
+  private:
+    [[nodiscard]] bool bounds_l(MatrixView<T const> below) const;
+    bool from_summed_rows_ldl(DelayedPanel<T>& panel, PivotStats& stats) const;
+    void eliminate_below_ldl(DelayedPanel<T>& panel, Index pivots) const;
+    PivotStats finish_ldl(DelayedPanel<T>& panel, Index first, std::span<std::int32_t> perm) const;
+
+    FactorForm form_;
+    DelayRules rules_;
+    Real<T> threshold_;
+    Index rows_;
+};
+
+} // namespace espalier
