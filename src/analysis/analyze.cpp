@@ -40,9 +40,10 @@ void require_schur_unknowns(std::vector<Index> const& schur, Index n) {
 }
 
 // Throws Error{singular} with the number of an empty row or column and the structural rank.
-template <class T> void require_entries_in_every_row(CscMatrix<T> const& matrix, Interrupt* interrupt) {
+template <class T>
+void require_entries_in_every_row(CscMatrix<T> const& matrix, std::span<Index const> kept, Interrupt* interrupt) {
     try {
-        require_no_empty_row(matrix);
+        require_no_empty_row(matrix, kept);
     } catch (Error const& error) {
         Index const rank = maximum_product_matching(matrix, interrupt).structural_rank;
         throw Error(error.status(),
@@ -83,7 +84,7 @@ template <class T> class Analyzer {
         require_square(matrix_);
         matrix_.validate();
         require_schur_unknowns(options_.schur, matrix_.cols);
-        if (!options_.allow_singular) require_entries_in_every_row(matrix_, &interrupt_);
+        if (!options_.allow_singular) require_entries_in_every_row(matrix_, options_.schur, &interrupt_);
         analysis_.pattern = PatternFingerprint(matrix_);
         analysis_.values = hash_of_values(matrix_);
         interrupt_.check();

@@ -65,8 +65,9 @@ template <class T> void require_square(CscMatrix<T> const& a) {
 namespace {
 
 template <class T, class Counts>
-void require_rows_with(CscMatrix<T> const& a, Counts counts, char const* which) {
+void require_rows_with(CscMatrix<T> const& a, std::span<Index const> kept, Counts counts, char const* which) {
     std::vector<bool> row(a.rows), column(a.cols);
+    for (Index const i : kept) row[i] = column[i] = true;
     bool const half = a.symmetry != Symmetry::general;
     for_each_entry(a, [&](Index i, Index j, Offset p) {
         if (!counts(a.values[p])) return;
@@ -85,14 +86,14 @@ void require_rows_with(CscMatrix<T> const& a, Counts counts, char const* which) 
 
 } // namespace
 
-template <class T> void require_no_empty_row(CscMatrix<T> const& a) {
+template <class T> void require_no_empty_row(CscMatrix<T> const& a, std::span<Index const> kept) {
     require_rows_with(
-        a, [](T) { return true; }, "has no entry");
+        a, kept, [](T) { return true; }, "has no entry");
 }
 
-template <class T> void require_no_zero_row(CscMatrix<T> const& a) {
+template <class T> void require_no_zero_row(CscMatrix<T> const& a, std::span<Index const> kept) {
     require_rows_with(
-        a, [](T value) { return value != T(0); }, "has no entry but zeros");
+        a, kept, [](T value) { return value != T(0); }, "has no entry but zeros");
 }
 
 void require_memory(std::uint64_t needed, std::uint64_t limit, std::string_view what) {
@@ -161,8 +162,8 @@ void require_pattern(CscMatrix<T> const& a, PatternFingerprint const& pattern, c
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void require_square<T>(CscMatrix<T> const&);                                                    \
-    template void require_no_empty_row<T>(CscMatrix<T> const&);                                              \
-    template void require_no_zero_row<T>(CscMatrix<T> const&);                                               \
+    template void require_no_empty_row<T>(CscMatrix<T> const&, std::span<Index const>);                      \
+    template void require_no_zero_row<T>(CscMatrix<T> const&, std::span<Index const>);                       \
     template PatternFingerprint::PatternFingerprint(CscMatrix<T> const&);                                    \
     template std::uint64_t hash_of_values<T>(CscMatrix<T> const&);                                           \
     template void require_pattern<T>(CscMatrix<T> const&, PatternFingerprint const&, char const*);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "core/scalar.hpp"
@@ -16,9 +17,10 @@ void require_sound(Options const& options);
 /// Error{bad_input} naming the sizes.
 template <class T> void require_square(CscMatrix<T> const& a);
 
-/// Error{singular} if a row or column has no stored entry (empty) or only zeros.
-template <class T> void require_no_empty_row(CscMatrix<T> const& a);
-template <class T> void require_no_zero_row(CscMatrix<T> const& a);
+/// Error{singular} if a row or column has no stored entry (empty) or only zeros, except for the `kept` unknowns of a
+/// Schur complement, which has the same row.
+template <class T> void require_no_empty_row(CscMatrix<T> const& a, std::span<Index const> kept);
+template <class T> void require_no_zero_row(CscMatrix<T> const& a, std::span<Index const> kept);
 
 /// Error{out_of_memory} with both numbers if `limit` is not 0 and below `needed`. `what` needs the memory.
 void require_memory(std::uint64_t needed, std::uint64_t limit, std::string_view what = "the factorization");

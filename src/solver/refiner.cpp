@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "core/random.hpp"
@@ -77,10 +78,10 @@ template <class T> ApplyInverse<T> Refiner<T>::inverse_of_matrix() const {
 // Applies A^-1 with refinement if the factors belong to a perturbed matrix, because pivots were replaced, the
 // precision is lower, or they are incomplete. An estimate by such factors alone may overlook that A is nearly
 // singular. The working system is refined: in the given one, the rows of small entries would remain
-// inaccurate.
-template <class T> ApplyInverse<T> Refiner<T>::refined_inverse() const {
+// inaccurate. They also do if it is not scaled. A checked product is then infinite.
+template <class T> ApplyInverse<T> Refiner<T>::refined_inverse(bool is_checked) const {
     if (pivots_replaced_ == 0 && inverse_.accuracy() == InverseAccuracy::full) return inverse_of_matrix();
-    return [this](std::span<T> block, Index columns, MatrixOp op) {
+    return [this, is_checked](std::span<T> block, Index columns, MatrixOp op) {
         vectors_.scaling().to_working(block, columns, op);
         auto const b = context_.on_all([&] { return std::vector<T>(block.begin(), block.end()); });
         inverse_.solve(block, columns, op);
@@ -88,9 +89,12 @@ template <class T> ApplyInverse<T> Refiner<T>::refined_inverse() const {
         options.op = op;
         options.interrupt = context_.interrupt();
         options.inverse = inverse_.accuracy();
-        options.measures_componentwise = false;
+        options.measures_componentwise = is_checked;
         options.max_bytes = vector_bytes_;
-        espalier::refine<T>(*working_, b, block, columns, inverse_of_working(), options);
+        RefineReport const refined =
+            espalier::refine<T>(*working_, b, block, columns, inverse_of_working(), options);
+        if (is_checked && !(refined.componentwise_error <= std::sqrt(static_cast<double>(epsilon<T>))))
+            std::ranges::fill(block, T(std::numeric_limits<Real<T>>::infinity()));
         vectors_.scaling().from_working(block, columns, op);
     };
 }
@@ -301,7 +305,7 @@ template <class T> double Refiner<T>::forward_error(std::span<T const> b, std::s
                                                     MatrixOp op) const {
     DistributedMatrix<T> const& matrix = callers_matrix();
     auto const bounds =
-        forward_error_bounds<T>(matrix, b, x, columns, refined_inverse(), op, context_.interrupt());
+        forward_error_bounds<T>(matrix, b, x, columns, refined_inverse(true), op, context_.interrupt());
     return bounds.empty() ? 0.0 : std::ranges::max(bounds);
 }
 

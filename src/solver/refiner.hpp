@@ -77,7 +77,7 @@ template <class T> class Refiner {
     [[nodiscard]] DistributedMatrix<T> const& callers_matrix() const;
     [[nodiscard]] ApplyInverse<T> inverse_of_working() const;
     [[nodiscard]] ApplyInverse<T> inverse_of_matrix() const;
-    [[nodiscard]] ApplyInverse<T> refined_inverse() const;
+    [[nodiscard]] ApplyInverse<T> refined_inverse(bool is_checked = false) const;
     void examine(DistributedMatrix<T> const& block, ApplyInverse<T> const& inverse);
     void examine_interior(NumericFactor<T>& factor, std::span<Index const> schur,
                           CscMatrix<T> const& working);

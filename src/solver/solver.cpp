@@ -53,6 +53,16 @@ template <class T> void Solver<T>::State::require_complete(char const* what) con
                     fmt::format("{} needs complete factors, and the method is ilu; use method direct", what));
 }
 
+// The signs and sizes of replaced pivots are lost. If columns can be delayed, only pivots that are zero to working
+// precision are replaced.
+template <class T> void Solver<T>::State::require_known_pivots(char const* what) const {
+    Index const replaced = report.factor.pivots_replaced;
+    if (replaced > 0 && !may_have_delayed_)
+        throw Error(Status::inaccurate,
+                    fmt::format("{} is not known, because {} pivot{} replaced; factorize with pivoting delayed or auto",
+                                what, replaced, replaced == 1 ? " was" : "s were"));
+}
+
 template <class T> void Solver<T>::State::require_supernodes(char const* what) const {
     if (system_ && system_->is_scalar)
         throw Error(Status::usage,
@@ -206,6 +216,7 @@ template <class T> Inertia Solver<T>::State::inertia() {
     require_complete("inertia");
     if (system_->is_scalar)
         throw Error(Status::usage, "the pivots of lu have no signs to count");
+    require_known_pivots("the inertia");
     return factor_.inertia();
 }
 
@@ -219,6 +230,7 @@ template <class T> Determinant<T> Solver<T>::State::determinant() {
         auto const [phase, log_modulus] = scalar_.factors().determinant();
         return {phase, log_modulus};
     }
+    require_known_pivots("the determinant");
     Determinant<T> const of_working = factor_.determinant();
     return context_.on_root([&] {
         ScaledSystem<T> const& system = analysis_->system;

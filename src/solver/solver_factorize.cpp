@@ -90,7 +90,7 @@ template <class T> void Solver<T>::State::factorize_scalar(CscMatrix<T> const& m
     report.factor.scalar = scalar_of<T>;
     report.factor.gflops = report.factor.time_s > 0 ? report.analysis.flops / report.factor.time_s / 1e9 : 0;
     ScalarLu<T> const& factors = scalar_.factors();
-    if (factors.pivots_replaced() > 0) require_no_zero_row(matrix);
+    if (factors.pivots_replaced() > 0) require_no_zero_row(matrix, {});
     report.factor.pivots_replaced = factors.pivots_replaced();
     if (factors.pivots_replaced() > 0)
         note(fmt::format("{} pivots were too small and replaced", factors.pivots_replaced()));
@@ -143,7 +143,7 @@ template <class T> void Solver<T>::State::check_values(CscMatrix<T> const& matri
         matrix.validate();
         if (!(pattern == pattern_)) factor_.drop_assembly();
         pattern_ = pattern;
-        if (!system_->allow_singular) require_no_zero_row(matrix);
+        if (!system_->allow_singular) require_no_zero_row(matrix, analysis_->options.schur);
         bool const narrow = analysis_->factors_narrow(options.mixed_precision);
         auto const needs =
             system_->is_incomplete ? memory_needs() : memory_needs(narrow ? scalar_of<Low> : scalar_of<T>);
@@ -208,8 +208,10 @@ template <class T> bool Solver<T>::State::factorize_narrow(CscMatrix<T> const& m
     std::string reason;
     try {
         factorize_numbers(matrix, true, options.pivoting);
-        if (!system_->allow_singular &&
-            refiner_->is_suspicious(factor_, report.factor.pivots_replaced, static_cast<double>(epsilon<Low>)))
+        bool const needs_pivots = options.condition && report.factor.pivots_replaced > 0;
+        if (needs_pivots ||
+            (!system_->allow_singular &&
+             refiner_->is_suspicious(factor_, report.factor.pivots_replaced, static_cast<double>(epsilon<Low>))))
             reason = "pivots are too small for it";
     } catch (Error const& error) {
         if (error.status() == Status::cancelled || error.status() == Status::out_of_memory) throw;
@@ -241,7 +243,25 @@ template <class T> void Solver<T>::State::factorize_full(CscMatrix<T> const& mat
         report.factor.fell_back = true;
     }
     examine_factors(matrix);
-    if (system_->kept > 0) check_schur_complement(matrix);
+    if (system_->kept > 0)
+        check_schur_complement(matrix);
+    else if (options.condition)
+        avoid_replaced_pivots(matrix);
+}
+
+// Whether columns may be delayed in this analysis.
+template <class T> bool Solver<T>::State::can_delay() {
+    return context_.on_root([&] { return (form_.has_d() || form_.has_upper()) && !panels_are_cut(); });
+}
+
+// Inertia and determinant cannot be known from replaced pivots.
+template <class T> void Solver<T>::State::avoid_replaced_pivots(CscMatrix<T> const& matrix) {
+    Index const replaced = report.factor.pivots_replaced;
+    if (replaced == 0 || may_have_delayed_ || !can_delay()) return;
+    note(fmt::format("{} pivot{} replaced; factorizing with delayed pivots for inertia and determinant", replaced,
+                     replaced == 1 ? " was" : "s were"));
+    factorize_numbers(matrix, false, Pivoting::delayed);
+    examine_factors(matrix);
 }
 
 template <class T> void Solver<T>::State::examine_factors(CscMatrix<T> const& matrix) {
@@ -257,9 +277,7 @@ template <class T> void Solver<T>::State::check_schur_complement(CscMatrix<T> co
         return report.factor.schur_error <= tolerance;
     };
     if (is_good()) return;
-    bool const can_delay =
-        context_.on_root([&] { return (form_.has_d() || form_.has_upper()) && !panels_are_cut(); });
-    if (options.pivoting != Pivoting::delayed && can_delay) {
+    if (options.pivoting != Pivoting::delayed && can_delay()) {
         note(fmt::format("the backward error of the Schur complement is {:.1e}; factorizing with delayed pivots",
                          report.factor.schur_error));
         factorize_numbers(matrix, false, Pivoting::delayed);
@@ -304,6 +322,7 @@ template <class T> void Solver<T>::State::factorize_numbers(CscMatrix<T> const& 
             system_->kept > 0 ? max_abs(interior_block(a, analysis_->options.schur)) : max_abs(a);
         return relative * (largest > 0 ? largest : 1.0);
     });
+    may_have_delayed_ = settings.delays.has_value();
     auto const results = factor_.factorize(working(matrix), settings, narrow);
     report = context_.on_root([&] { // decisions depend on it
         FactorReport& out = report.factor;

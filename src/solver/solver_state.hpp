@@ -147,6 +147,8 @@ template <class T> struct Solver<T>::State {
     void factorize_numbers(CscMatrix<T> const& matrix, bool narrow, Pivoting pivoting);
     void examine_factors(CscMatrix<T> const& matrix);
     void check_schur_complement(CscMatrix<T> const& matrix);
+    void avoid_replaced_pivots(CscMatrix<T> const& matrix);
+    [[nodiscard]] bool can_delay();
     void report_singularity();
     void factorize_incomplete(CscMatrix<T> const& matrix);
 
@@ -186,6 +188,7 @@ template <class T> struct Solver<T>::State {
 
     void require_factors(char const* what) const;
     void require_complete(char const* what) const;
+    void require_known_pivots(char const* what) const;
     void require_supernodes(char const* what) const;
     void require_no_schur(char const* what) const;
     void require_schur(char const* what) const;
@@ -226,6 +229,7 @@ template <class T> struct Solver<T>::State {
     std::uint64_t values_ = 0;          // hash of the values of the matrix of the refiner
     std::size_t notes_of_analysis_ = 0; // their number; the notes of the factorization follow them
     std::optional<Error> log_problem_;  // thrown at the end of the call, when no process waits for this one
+    bool may_have_delayed_ = false; // whether the pivots were chosen with delays
     std::vector<std::uint64_t> delayed_bytes_; // process 0: of each process
     Index unavoidable_pivots_ = 0;      // pivots replaced in spite of a matching for the current values
 };

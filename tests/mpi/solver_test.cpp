@@ -14,6 +14,7 @@
 #include "mpi/little_memory.hpp"
 #include "runtime/process_limits.hpp"
 #include "solver/generated.hpp"
+#include "solver/pivoting.hpp"
 #include "solver/problems.hpp"
 
 namespace espalier {
@@ -76,6 +77,32 @@ TYPED_TEST(MpiSolver, DoesEveryFactorizationUnderEveryScheduleWithAllCommunicati
     }
 }
 
+// Columns are delayed from process to process: solutions, and inertia and determinants against LAPACK.
+TYPED_TEST(MpiSolver, DelaysColumnsUnderEverySchedule) {
+    using T = TypeParam;
+    Communicator const comm = communicator(MPI_COMM_WORLD);
+    int turn = 0;
+    for (Factorization const kind : factorizations_with_pivots) {
+        auto const matrix = kkt_system<T>(symmetry_for<T>(kind), 120, 50, static_cast<unsigned>(comm.size()));
+        bool const has_signs = kind == Factorization::ldlh || (kind == Factorization::ldlt && !is_complex<T>);
+        for (SchedulePolicy const schedule : all_schedules) {
+            Options options = many_tasks(schedule, turn % 2 == 0 ? Splitting::one_d : Splitting::dynamic, 1 + turn % 2);
+            options.factorization = kind;
+            options.matching = Toggle::off;
+            options.pivoting = Pivoting::delayed;
+            options.comm_threads = choose_comm_threads(comm, turn++ % 3).threads;
+            SCOPED_TRACE(fmt::format("{} {} {}", to_string(kind), to_string(schedule), options.comm_threads));
+            if (has_signs)
+                expect_exact(matrix, options, spectrum(matrix), comm);
+            else
+                (void)solve_together(comm, matrix, options, 1e3 * static_cast<double>(epsilon<T>));
+            auto const solver = factorized(on_process_0(comm, matrix), options, comm);
+            EXPECT_GT(solver.report().factor.pivots_delayed, 0);
+            EXPECT_EQ(solver.report().factor.pivots_replaced, 0);
+        }
+    }
+}
+
 TYPED_TEST(MpiSolver, SolvesWithIncompleteFactors) {
     using T = TypeParam;
     Communicator const comm = communicator(MPI_COMM_WORLD);
@@ -99,14 +126,12 @@ TYPED_TEST(MpiSolver, SolvesWithIncompleteFactors) {
         }
 }
 
-TEST_F(ASolverOverMpi, RepeatsAStaticRunBitByBitTwoHundredTimes) {
-    auto const matrix = on_process_0(comm, generated<double>("convdiff3d:5"));
+void expect_equal_bits(Communicator const& comm, CscMatrix<double> const& matrix, Options options, int repeats) {
     std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1);
-    Options options = many_tasks(SchedulePolicy::static_order, Splitting::one_d, 2);
     std::vector<double> first;
     Solver<double> solver(options, comm);
     solver.analyze(matrix);
-    for (int repeat = 0; repeat < 200; ++repeat) {
+    for (int repeat = 0; repeat < repeats; ++repeat) {
         options.comm_threads = repeat % 3;
         solver.set_options(options);
         solver.factorize(matrix);
@@ -114,6 +139,15 @@ TEST_F(ASolverOverMpi, RepeatsAStaticRunBitByBitTwoHundredTimes) {
         if (repeat == 0) first = x;
         ASSERT_EQ(x, first) << repeat;
     }
+}
+
+TEST_F(ASolverOverMpi, RepeatsAStaticRunBitByBitTwoHundredTimes) {
+    Options options = many_tasks(SchedulePolicy::static_order, Splitting::one_d, 2);
+    expect_equal_bits(comm, on_process_0(comm, generated<double>("convdiff3d:5")), options, 200);
+    options.factorization = Factorization::ldlt;
+    options.matching = Toggle::off;
+    options.pivoting = Pivoting::delayed;
+    expect_equal_bits(comm, on_process_0(comm, kkt_system<double>(Symmetry::symmetric, 120, 50, 3)), options, 50);
 }
 
 TEST_F(ASolverOverMpi, RefinesByEveryMethod) {

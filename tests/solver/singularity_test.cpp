@@ -194,20 +194,23 @@ void expect_true_bound(double most_scale) {
     scale_values(a, [&](Index i, Index j) { return scale(i) * scale(j); });
     for (Index j = 0; j < n; ++j) b[j] *= scale(j), exact[j] /= scale(j);
     double const largest = *std::ranges::max_element(exact);
-    for (Factorization const kind : {Factorization::ldlt, Factorization::lu}) {
-        Options options;
-        options.factorization = kind;
-        options.pivoting = Pivoting::static_pivots;
-        options.condition = true;
-        auto solver = factorized(a, options);
-        EXPECT_GT(solver.report().factor.pivots_replaced, 0);
-        auto x = solver.solve(b);
-        auto const report = solver.refine(a, b, x);
-        double error = 0;
-        for (Index i = 0; i < n; ++i) error = std::max(error, std::abs(x[i] - exact[i]) / largest);
-        EXPECT_GE(report.forward_error, error) << to_string(kind) << most_scale;
-        EXPECT_LE(report.forward_error, 1e5 * error + 1e-3) << to_string(kind);
-    }
+    for (Factorization const kind : {Factorization::ldlt, Factorization::lu})
+        for (bool const asked_later : {true, false}) { // than by factorize(), which then replaces pivots
+            Options options;
+            options.factorization = kind;
+            options.pivoting = Pivoting::static_pivots;
+            options.condition = !asked_later;
+            auto solver = factorized(a, options);
+            EXPECT_EQ(solver.report().factor.pivots_replaced > 0, asked_later);
+            options.condition = true;
+            solver.set_options(options);
+            auto x = solver.solve(b);
+            auto const report = solver.refine(a, b, x);
+            double error = 0;
+            for (Index i = 0; i < n; ++i) error = std::max(error, std::abs(x[i] - exact[i]) / largest);
+            EXPECT_GE(report.forward_error, error) << to_string(kind) << most_scale;
+            EXPECT_LE(report.forward_error, 1e5 * error + 1e-3) << to_string(kind);
+        }
 }
 
 TEST(ConditionOption, BoundsTheErrorOfANearlySingularMatrixWithAReplacedPivot) {
@@ -216,6 +219,25 @@ TEST(ConditionOption, BoundsTheErrorOfANearlySingularMatrixWithAReplacedPivot) {
 
 TEST(ConditionOption, BoundsTheErrorOfABadlyScaledMatrixWithAReplacedPivot) {
     for (double const most_scale : {2, 6, 12, 20}) expect_true_bound(most_scale);
+}
+
+// A kept unknown without entries: its row of S is zero.
+TEST(Schur, OfARegularInteriorMayHaveAZeroRow) {
+    auto const a = matrix_of(6, Symmetry::symmetric, [](Index i, Index j) -> double {
+        if (i == 2 || j == 2) return 0;
+        return i == j ? 3 : i == j + 1 || i == j + 2 ? -1 : 0;
+    });
+    for (Factorization const kind : {Factorization::ldlt, Factorization::lu}) {
+        Options options;
+        options.factorization = kind;
+        options.schur = {2, 5};
+        auto solver = factorized(a, options);
+        auto const s = solver.schur_complement();
+        EXPECT_EQ(s.values[0], 0);
+        EXPECT_EQ(s.values[1], 0);
+        EXPECT_EQ(s.values[2], 0);
+        EXPECT_GT(s.values[3], 0);
+    }
 }
 
 // They are not scaled.

@@ -102,7 +102,7 @@ int main(int count_of_arguments, char** arguments) {
     };
     long tried = 0, wrong = 0;
     for (; count >= 0 ? tried < count : elapsed() < seconds; ++tried)
-        if (!passes(hash_bits(seed + static_cast<std::uint64_t>(tried)) >> 16, false, tally) && ++wrong == 20)
+        if (!passes(hash_bits(hash_bits(seed) + static_cast<std::uint64_t>(tried)) >> 16, false, tally) && ++wrong == 20)
             break;
     std::printf("%ld cases in %.0f s: %ld systems solved, %ld inaccurate, %ld singular, %ld refused; %ld "
                 "cases wrong\n",

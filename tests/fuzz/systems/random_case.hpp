@@ -254,7 +254,7 @@ template <class T> class RandomMatrix {
     CscMatrix<T> a_;
 };
 
-template <class T> Options draw_options(Draws& draws, Factorization kind, int processes) {
+template <class T> Options draw_options(Draws& draws, Factorization kind) {
     Options o;
     o.factorization = kind;
     o.bind_threads = false;
@@ -262,7 +262,6 @@ template <class T> Options draw_options(Draws& draws, Factorization kind, int pr
     o.threads = static_cast<int>(draws.chance(0.7) ? 1 : draws.between(2, 3));
     o.comm_threads = static_cast<int>(draws.between(0, 1));
     o.pivoting = draws.one_of({Pivoting::static_pivots, Pivoting::automatic, Pivoting::delayed});
-    if (processes > 1 && o.pivoting == Pivoting::delayed) o.pivoting = Pivoting::static_pivots;
     if (draws.chance(0.3)) o.pivot_tolerance = draws.one_of({0.5, 0.1, 0.001});
     auto const toggle = [&] {
         return draws.chance(0.6) ? Toggle::automatic : draws.one_of({Toggle::on, Toggle::off});

@@ -1,6 +1,8 @@
 // `espalier solve`: analyze, factorize, solve, refine, report.
 #include <algorithm>
 #include <complex>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -123,9 +125,15 @@ template <class T> void solve_as(Run& run) {
         x.values = solver.solve(b.values, b.cols, record.asked.op);
         solver.refine(matrix, b.values, x.values, b.cols, record.asked.op);
     }
-    if (record.asked.library.condition) record.knowledge = knowledge_of(solver);
-
+    std::string unknown;
+    try {
+        if (record.asked.library.condition) record.knowledge = knowledge_of(solver);
+    } catch (Error const& error) {
+        if (error.status() != Status::inaccurate) throw;
+        unknown = error.what();
+    }
     record.report = solver.report();
+    if (!unknown.empty()) record.report.notes.push_back(std::move(unknown));
     record.numbers = true;
     bool const finite = all_finite(x);
     bool const accurate = finite && record.report.refine.converged;
