@@ -189,8 +189,10 @@ template <class T>
 double Refiner<T>::schur_error(NumericFactor<T>& factor, std::span<Index const> schur) {
     std::vector<T> v, whole_x, whole_b;
     context_.on_all([&] {
-        for (Index s = 0; s < std::ssize(schur); ++s)
-            v.push_back(T(static_cast<Real<T>>(SplitMix64::uniform_at(3, s, -1, 1))));
+        for (Index s = 0; s < std::ssize(schur); ++s) { // no small entry, which would hide errors of its column
+            double const entry = SplitMix64::uniform_at(3, s, -1, 1) / 2;
+            v.push_back(T(static_cast<Real<T>>(entry < 0 ? entry - 0.5 : entry + 0.5)));
+        }
     });
     std::vector<T> const product = factor.schur_product(schur, v);
     context_.on_all([&] {
