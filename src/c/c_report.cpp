@@ -19,7 +19,7 @@ static_assert(std::variant_size_v<Value> == std::size(type_names));
 static_assert(
     std::is_same_v<std::variant_alternative_t<ESPALIER_FIELD_STRINGS, Value>, std::vector<std::string>>);
 
-ReportSnapshot const& snapshot(espalier_solver& self) {
+ReportSnapshot& snapshot(espalier_solver& self) {
     if (self.report.made) return self.report;
     ReportSnapshot next;
     next.fields = report_fields(self.session->report());
@@ -27,7 +27,6 @@ ReportSnapshot const& snapshot(espalier_solver& self) {
     for (std::size_t k = 0; k < next.fields.size(); ++k)
         if (auto const* texts = std::get_if<std::vector<std::string>>(&next.fields[k].value))
             for (std::string const& text : *texts) next.texts[k].push_back(text.c_str());
-    next.json = to_json(next.fields);
     next.made = true;
     self.report = std::move(next); // the strings stay where they are: they are in the memory of the vector
     return self.report;
@@ -130,6 +129,8 @@ espalier_status espalier_report_strings(espalier_solver* solver, char const* nam
 espalier_status espalier_report_json(espalier_solver* solver, char const** json) {
     return guarded_reading(solver, [&](espalier_solver& self) {
         require_pointer(json, "json");
-        *json = snapshot(self).json.c_str();
+        ReportSnapshot& report = snapshot(self);
+        if (report.json.empty()) report.json = to_json(report.fields);
+        *json = report.json.c_str();
     });
 }

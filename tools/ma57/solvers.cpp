@@ -37,7 +37,8 @@ bool is_finite(double value) {
 
 Solver::Solver(Solver&& other) noexcept
     : analysis_(other.analysis_), number_(other.number_), solver_(std::exchange(other.solver_, nullptr)),
-      tolerance_(other.tolerance_), careful_(other.careful_), factors_(std::move(other.factors_)) {}
+      tolerance_(other.tolerance_), stored_(other.stored_), operations_(other.operations_),
+      careful_(other.careful_), factors_(std::move(other.factors_)) {}
 
 Solver::~Solver() {
     espalier_destroy(&solver_);
@@ -103,8 +104,15 @@ void Solver::read_results() {
     std::int64_t positive = 0, zero = 0;
     if (!succeeded(espalier_inertia(solver_, &positive, &factors_.negative, &zero))) return;
     factors_.rank = positive + factors_.negative;
-    espalier_report_int(solver_, "analysis.nnz_factor", &factors_.stored);
-    espalier_report_real(solver_, "analysis.flops", &factors_.operations);
+    factors_.stored = stored_;
+    factors_.operations = operations_;
+}
+
+bool Solver::analyze() {
+    if (!succeeded(espalier_analyze(solver_))) return false;
+    espalier_report_int(solver_, "analysis.nnz_factor", &stored_);
+    espalier_report_real(solver_, "analysis.flops", &operations_);
+    return true;
 }
 
 Factors const& Solver::factorize(System const& system, std::int64_t number, double tolerance) {
@@ -117,10 +125,10 @@ Factors const& Solver::factorize(System const& system, std::int64_t number, doub
     if (factors_.status != ESPALIER_OK || !pass(system, first)) return factors_;
     bool const fresh = first || tolerance > tolerance_;
     tolerance_ = tolerance;
-    if (fresh && !succeeded(espalier_analyze(solver_))) return factors_;
+    if (fresh && !analyze()) return factors_;
     // Only after failures: the pairs of the matching belong to the values of an earlier system.
     bool const found =
-        finds_inertia(system) || (!fresh && succeeded(espalier_analyze(solver_)) && finds_inertia(system));
+        finds_inertia(system) || (!fresh && analyze() && finds_inertia(system));
     if (factors_.status != ESPALIER_OK) return factors_;
     if (!found) factors_.rank = std::min<std::int64_t>(factors_.rank, system.n - 1);
     number_ = number;

@@ -60,6 +60,7 @@ class Solver {
     bool succeeded(espalier_status status);
     void create(System const& system);
     bool pass(System const& system, bool pattern);
+    bool analyze();
     void read_results();
     bool finds_inertia(System const& system);
     bool solves_random_system(System const& system);
@@ -67,8 +68,10 @@ class Solver {
     std::int64_t analysis_;   // number of the pattern
     std::int64_t number_ = 0; // of the factorized system; 0: none
     espalier_solver* solver_ = nullptr;
-    double tolerance_ = 0; // CNTL(1) of the last call
-    bool careful_ = false; // small pivots are accepted, and the factors are checked
+    double tolerance_ = 0;    // CNTL(1) of the last call
+    std::int64_t stored_ = 0; // entries of the factor and operations, by the analysis
+    double operations_ = 0;
+    bool careful_ = false;    // small pivots are accepted, and the factors are checked
     Factors factors_;
 };
 
