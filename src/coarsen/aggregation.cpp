@@ -98,13 +98,14 @@ std::vector<TaskId> topological_numbers(TaskGraph const& graph, std::string_view
 }
 
 void add_costs_and_events(CoarseGraph& coarse, TaskGraph const& fine) {
-    auto const from_tasks = count_task_predecessors(fine);
     coarse.graph.cost.assign(coarse.graph.num_tasks(), 0.0);
-    for (TaskId task = 0; task < fine.num_tasks(); ++task) {
-        TaskId const aggregate = coarse.aggregate_of[task];
-        coarse.graph.cost[aggregate] += cost_of(fine, task);
-        coarse.graph.num_predecessors[aggregate] += fine.num_predecessors[task] - from_tasks[task];
-    }
+    for (TaskId task = 0; task < fine.num_tasks(); ++task)
+        coarse.graph.cost[coarse.aggregate_of[task]] += cost_of(fine, task);
+    auto const& predecessors = fine.num_predecessors;
+    if (std::accumulate(predecessors.begin(), predecessors.end(), Offset(0)) == std::ssize(fine.successors)) return;
+    auto const from_tasks = count_task_predecessors(fine);
+    for (TaskId task = 0; task < fine.num_tasks(); ++task)
+        coarse.graph.num_predecessors[coarse.aggregate_of[task]] += predecessors[task] - from_tasks[task];
 }
 
 } // namespace

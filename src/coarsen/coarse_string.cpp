@@ -90,6 +90,9 @@ CoarseOperators CoarseOperators::standard() {
     operators.add('C', CoarseArgument::optional, [](TaskGraph const& graph, Argument length) {
         return aggregate_continuations(graph, length.value_or(largest_argument));
     });
+    operators.add('B', CoarseArgument::required, [](TaskGraph const& graph, Argument length) {
+        return aggregate_blocks(graph, *length);
+    });
     operators.add('H', CoarseArgument::required, [](TaskGraph const& graph, Argument cores) {
         return aggregate_hdagg(graph, *cores);
     });

@@ -1,8 +1,8 @@
 // GrowLocal: steps that grow as long as the cores gain from it.
 #include <algorithm>
-#include <functional>
+#include <bit>
+#include <cstdint>
 #include <numeric>
-#include <queue>
 
 #include <fmt/format.h>
 
@@ -21,13 +21,49 @@ constexpr double barrier_tasks = 50;    ///< Tasks of mean cost that take as lon
 /// the cores that recent steps have used.
 constexpr double long_step = 4, accepted_parallelism = 0.8;
 
-using MinHeap = std::priority_queue<TaskId, std::vector<TaskId>, std::greater<>>;
+/// A set of tasks that finds the lowest: a bit for each task, and one for each 64 bits below that are not all zero.
+class LowestFirst {
+  public:
+    explicit LowestFirst(TaskId tasks) {
+        do {
+            tasks = (tasks + 63) / 64;
+            levels_.emplace_back(tasks, 0);
+        } while (tasks > 1);
+    }
+    [[nodiscard]] bool empty() const { return levels_.back().empty() || levels_.back()[0] == 0; }
+    void push(TaskId task) {
+        for (auto& level : levels_) {
+            std::uint64_t& word = level[task / 64];
+            bool const was_empty = word == 0;
+            word |= std::uint64_t(1) << (task % 64);
+            if (!was_empty) return;
+            task /= 64;
+        }
+    }
+    TaskId pop() {
+        TaskId lowest = 0;
+        for (auto level = levels_.rbegin(); level != levels_.rend(); ++level)
+            lowest = lowest * 64 + std::countr_zero((*level)[lowest]);
+        TaskId at = lowest;
+        for (auto& level : levels_) {
+            std::uint64_t& word = level[at / 64];
+            word &= ~(std::uint64_t(1) << (at % 64));
+            if (word != 0) break;
+            at /= 64;
+        }
+        return lowest;
+    }
+
+  private:
+    std::vector<std::vector<std::uint64_t>> levels_;
+};
 
 class StepGrowth {
   public:
     StepGrowth(TaskGraph const& graph, Index cores)
         : graph_(graph), waiting_(count_task_predecessors(graph)), core_(graph.num_tasks(), unknown),
-          own_(cores), weight_(cores), usual_parallelism_(static_cast<double>(cores)) {
+          ready_(graph.num_tasks()), own_(cores, LowestFirst(graph.num_tasks())), weight_(cores),
+          usual_parallelism_(static_cast<double>(cores)) {
         double total = 0;
         for (TaskId task = 0; task < graph.num_tasks(); ++task) {
             total += cost_of(graph, task);
@@ -104,13 +140,11 @@ class StepGrowth {
     bool take(std::int32_t core) {
         TaskId task;
         if (!own_[core].empty()) {
-            task = own_[core].top();
-            own_[core].pop();
+            task = own_[core].pop();
         } else if (taken_ < popped_.size()) {
             task = popped_[taken_++];
         } else if (!ready_.empty()) {
-            task = ready_.top();
-            ready_.pop();
+            task = ready_.pop();
             popped_.push_back(task);
             ++taken_;
         } else {
@@ -131,7 +165,8 @@ class StepGrowth {
                 ++waiting_[next];
                 core_[next] = unknown;
             }
-        for (MinHeap& heap : own_) heap = {};
+        for (LowestFirst& own : own_)
+            while (!own.empty()) own.pop();
     }
 
     /// Ends the step best_: what has become ready may run on any core in the next one.
@@ -148,10 +183,10 @@ class StepGrowth {
     TaskGraph const& graph_;
     std::vector<std::int32_t> waiting_; ///< Predecessors that have not been assigned yet.
     std::vector<std::int32_t> core_;    ///< The core of the predecessors in this step; or a constant above.
-    MinHeap ready_;                     ///< Tasks that any core can run.
+    LowestFirst ready_;                 ///< Tasks that any core can run.
     std::vector<TaskId> popped_;        ///< Tasks taken from ready_ in a trial of this step, ascending.
     std::size_t taken_ = 0;             ///< The number of tasks of popped_ that the current trial has taken.
-    std::vector<MinHeap> own_;          ///< For each core, tasks that became ready on it in this step.
+    std::vector<LowestFirst> own_;      ///< For each core, tasks that became ready on it in this step.
     std::vector<double> weight_;
     std::vector<Assignment> trial_, best_;
     double usual_parallelism_; ///< Mean cost per time of the busiest core, of recent steps.

@@ -138,4 +138,11 @@ Aggregation aggregate_continuations(TaskGraph const& graph, Index length) {
     return aggregation;
 }
 
+Aggregation aggregate_blocks(TaskGraph const& graph, Index length) {
+    require_positive(length, "the length of a block");
+    Aggregation aggregation(graph.num_tasks());
+    for (TaskId task = 0; task < graph.num_tasks(); ++task) aggregation[task] = static_cast<TaskId>(task / length);
+    return aggregation;
+}
+
 } // namespace espalier

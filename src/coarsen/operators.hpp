@@ -26,4 +26,7 @@ namespace espalier {
 /// natural order of a structured grid these are lines of cells. Error{usage} if length < 1.
 [[nodiscard]] Aggregation aggregate_continuations(TaskGraph const& graph, Index length);
 
+/// B(k): runs of k tasks with consecutive numbers, whether they depend on each other or not. Error{usage} if length < 1.
+[[nodiscard]] Aggregation aggregate_blocks(TaskGraph const& graph, Index length);
+
 } // namespace espalier

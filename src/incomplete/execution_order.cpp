@@ -1,6 +1,7 @@
 #include "incomplete/execution_order.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <numeric>
 #include <queue>
@@ -12,13 +13,11 @@
 #include "coarsen/node_distribution.hpp"
 #include "core/error.hpp"
 #include "core/run_threads.hpp"
+#include "incomplete/row_arrangement.hpp"
 
 namespace espalier {
 
 namespace {
-
-/// Rows of a chunk are reordered only among so many, whose part of a vector stays in the cache of a core.
-constexpr BlockRow rows_per_block = 32768;
 
 /// A worker that has waited for so many pauses gives up its core for others: it may be the one that the
 /// awaited worker needs.
@@ -242,88 +241,92 @@ TaskGraph chunk_tasks(ExecutionOrder const& order, TaskGraph const& coarse, std:
     return graph;
 }
 
-/// Sorts the rows of a chunk for its execution.
-class RowArrangement {
-  public:
-    RowArrangement(RowPattern const& pattern, TaskGraph const& tasks, Aggregation const& aggregate_of)
-        : pattern_(pattern), tasks_(tasks), aggregate_of_(aggregate_of), level_(pattern.num_rows) {}
+/// Arranges the rows of all chunks. `aggregate_of` has the aggregate of each row, or is empty if there is one chunk.
+void arrange_rows(ExecutionOrder& order, RowPattern const& pattern, RowPattern const& dependences,
+                  Aggregation const& aggregate_of) {
+    std::vector<BlockRow> blocks; // first positions
+    for (std::int32_t c = 0; c < order.num_chunks(); ++c)
+        for (BlockRow p = order.chunk_ptr[c]; p < order.chunk_ptr[c + 1]; p += rows_per_block) blocks.push_back(p);
+    blocks.push_back(order.num_rows());
+    std::vector<std::int32_t> depths(pattern.num_rows);
+    order.begins_depth.assign(pattern.num_rows, 1);
+    std::atomic<std::size_t> next{0};
+    run_threads(team_size(order.num_workers), [&](int) {
+        RowArrangement arrangement(pattern, dependences, aggregate_of, depths);
+        constexpr std::size_t at_once = 16;
+        for (std::size_t k; (k = next.fetch_add(at_once, std::memory_order_relaxed)) + 1 < blocks.size();)
+            for (std::size_t end = std::min(k + at_once, blocks.size() - 1); k < end; ++k)
+                arrangement.arrange(std::span(order.row_at).subspan(blocks[k], blocks[k + 1] - blocks[k]),
+                                    order.begins_depth.data() + blocks[k]);
+    });
+    order.position_of.resize(pattern.num_rows);
+    for (BlockRow p = 0; p < order.num_rows(); ++p) order.position_of[order.row_at[p]] = p;
+}
 
-    /// The rows of an aggregate, ascending, are put into the order of execution.
-    void arrange(std::span<BlockRow> rows) {
-        for (std::size_t first = 0; first < rows.size(); first += rows_per_block)
-            arrange_block(rows.subspan(first, std::min<std::size_t>(rows_per_block, rows.size() - first)));
-    }
-
-  private:
-    struct Key {
-        std::int32_t level, lower, upper; ///< Depth in the block; lengths of the rows of L and of U.
-        BlockRow row;
-        auto operator<=>(Key const&) const = default;
-    };
-
-    /// Rows of equal depth in the block do not depend on each other.
-    void arrange_block(std::span<BlockRow> rows) {
-        TaskId const aggregate = aggregate_of_[rows.front()];
-        BlockRow const last = rows.back();
-        for (BlockRow const row : rows) level_[row] = 0;
-        keys_.clear();
-        for (BlockRow const row : rows) {
-            for (BlockRow const next : tasks_.successors_of(row))
-                if (next <= last && aggregate_of_[next] == aggregate)
-                    level_[next] = std::max(level_[next], level_[row] + 1);
-            keys_.push_back({level_[row], static_cast<std::int32_t>(pattern_.lower(row).size()),
-                             static_cast<std::int32_t>(pattern_.upper(row).size()), row});
-        }
-        std::sort(keys_.begin(), keys_.end());
-        for (std::size_t k = 0; k < rows.size(); ++k) rows[k] = keys_[k].row;
-    }
-
-    RowPattern const& pattern_;
-    TaskGraph const& tasks_;
-    Aggregation const& aggregate_of_;
-    std::vector<std::int32_t> level_;
-    std::vector<Key> keys_;
-};
-
-CoarseGraph single_chunk(TaskGraph const& graph) {
-    return quotient_graph(graph, Aggregation(graph.num_tasks(), 0));
+/// All rows in one chunk on the first worker.
+ExecutionOrder one_chunk_order(RowPattern const& pattern, int workers, bool has_nodes) {
+    ExecutionOrder order;
+    order.num_workers = workers;
+    order.coarse_string = one_chunk;
+    order.row_at.resize(pattern.num_rows);
+    std::iota(order.row_at.begin(), order.row_at.end(), BlockRow(0));
+    order.chunk_ptr = {0, pattern.num_rows};
+    order.worker_ptr.assign(workers + 1, 1);
+    order.worker_ptr[0] = 0;
+    order.forward.ptr = order.backward.ptr = {0, 0};
+    if (has_nodes) order.node_of_chunk = {0};
+    connect_tasks(order.tasks, 1, {});
+    order.tasks.cost = {static_cast<double>(pattern.num_blocks())};
+    order.tasks.home = {0};
+    return order;
 }
 
 } // namespace
 
 TaskGraph row_tasks(RowPattern const& pattern) {
-    auto const columns = pattern.symmetric ? RowPattern{} : transpose(pattern);
+    if (!pattern.symmetric) {
+        TaskGraph graph = row_tasks(symmetrized(pattern));
+        for (BlockRow i = 0; i < pattern.num_rows; ++i) graph.cost[i] = static_cast<double>(pattern.row(i).size());
+        return graph;
+    }
     TaskGraph graph;
     BlockRow const n = pattern.num_rows;
-    graph.num_predecessors.assign(n, 0);
+    graph.num_predecessors.resize(n);
     graph.successor_ptr.reserve(n + 1);
     graph.successors.reserve(pattern.num_blocks() / 2);
     graph.cost.resize(n);
     for (BlockRow i = 0; i < n; ++i) {
-        auto const rows = pattern.upper(i);
-        if (pattern.symmetric) {
-            graph.successors.insert(graph.successors.end(), rows.begin(), rows.end());
-        } else {
-            auto const below = columns.upper(i);
-            std::set_union(rows.begin(), rows.end(), below.begin(), below.end(),
-                           std::back_inserter(graph.successors));
-        }
-        for (auto k = graph.successor_ptr.back(); k < std::ssize(graph.successors); ++k)
-            ++graph.num_predecessors[graph.successors[k]];
+        auto const after = pattern.upper(i);
+        graph.successors.insert(graph.successors.end(), after.begin(), after.end());
         graph.successor_ptr.push_back(std::ssize(graph.successors));
+        graph.num_predecessors[i] = static_cast<std::int32_t>(pattern.lower(i).size());
         graph.cost[i] = static_cast<double>(pattern.row(i).size());
     }
     return graph;
 }
 
+std::string fast_string(RowPattern const& pattern, int workers) {
+    BlockRow lines = 0;
+    for (BlockRow i = 1; i < pattern.num_rows; ++i) {
+        auto const before = pattern.lower(i);
+        if (!before.empty() && before.back() == i - 1) ++lines;
+    }
+    return fmt::format("{}(8)G({})", lines > pattern.num_rows / 2 ? 'C' : 'B', workers);
+}
+
 ExecutionOrder make_execution_order(RowPattern const& pattern, int workers,
-                                    std::string const& coarse_string,
-                                    std::vector<int> const& node_of_worker) {
-    auto const fine = row_tasks(pattern);
-    std::string const automatic = workers == 1 ? one_chunk : fmt::format("G({})", workers);
-    std::string const& used = coarse_string.empty() ? automatic : coarse_string;
-    auto const coarse =
-        used == one_chunk ? single_chunk(fine) : coarsen(fine, used == "none" ? "C(1)" : used);
+                                    std::string const& coarse_string, std::vector<int> const& node_of_worker) {
+    std::string const used = !coarse_string.empty() ? coarse_string
+                             : workers == 1         ? one_chunk
+                                                    : fast_string(pattern, workers);
+    RowPattern const united = pattern.symmetric ? RowPattern() : symmetrized(pattern);
+    RowPattern const& dependences = pattern.symmetric ? pattern : united;
+    if (used == one_chunk && pattern.num_rows > 0) {
+        ExecutionOrder order = one_chunk_order(pattern, workers, !node_of_worker.empty());
+        arrange_rows(order, pattern, dependences, {});
+        return order;
+    }
+    auto const coarse = coarsen(row_tasks(pattern), used == "none" || used == one_chunk ? "B(1)" : used);
     NodeAffinity affinity{node_of_worker, {}};
     if (!node_of_worker.empty()) affinity.node_of_task = distribute_over_nodes(coarse.graph, affinity.num_nodes());
     auto const schedule = ListScheduler(coarse.graph, workers, affinity).run();
@@ -348,15 +351,7 @@ ExecutionOrder make_execution_order(RowPattern const& pattern, int workers,
     }
     find_waits(order, coarse.graph, schedule.start_order, chunk_of);
     order.tasks = chunk_tasks(order, coarse.graph, chunk_of);
-
-    run_threads(team_size(workers), [&](int thread) {
-        RowArrangement arrangement(pattern, fine, coarse.aggregate_of);
-        for (std::int32_t c = thread; c < order.num_chunks(); c += team_size(workers))
-            arrangement.arrange({order.row_at.data() + order.chunk_ptr[c],
-                                 order.row_at.data() + order.chunk_ptr[c + 1]});
-    });
-    order.position_of.resize(pattern.num_rows);
-    for (BlockRow p = 0; p < order.num_rows(); ++p) order.position_of[order.row_at[p]] = p;
+    arrange_rows(order, pattern, dependences, coarse.aggregate_of);
     return order;
 }
 

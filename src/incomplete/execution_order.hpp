@@ -41,6 +41,8 @@ struct ExecutionOrder {
     int num_workers = 1;
     std::vector<BlockRow> row_at;
     std::vector<BlockRow> position_of;
+    /// By position: 0 if the row does not depend on the one before, nor on those before that up to the first without a 0.
+    std::vector<std::uint8_t> begins_depth;
     std::vector<std::int32_t> worker_ptr; ///< Worker w has the chunks worker_ptr[w] .. worker_ptr[w + 1] - 1.
     std::vector<BlockRow> chunk_ptr;      ///< Chunk c has the positions chunk_ptr[c] .. chunk_ptr[c + 1] - 1.
     WaitLists forward, backward;
@@ -59,10 +61,13 @@ struct ExecutionOrder {
 /// blocks in its row.
 TaskGraph row_tasks(RowPattern const& pattern);
 
+/// GrowLocal for this number of workers on groups of eight consecutive rows: "C(8)G(workers)" if most rows depend on the
+/// row before, as in lines of a grid, and "B(8)G(workers)" otherwise.
+std::string fast_string(RowPattern const& pattern, int workers);
+
 /// Makes the order for `workers` workers. `coarse_string` as in coarsen(); "none": each row is a chunk; "one":
-/// all rows are; empty: GrowLocal for this number of workers, or one chunk for one worker. Within a chunk, rows that do not
-/// depend on each other come together, those of equal length next to each other, so that sweeps run without
-/// stalls and mispredicted branches. Errors of coarsen().
+/// all rows are; empty: fast_string(), or one chunk for one worker. RowArrangement orders the rows within a chunk.
+/// Errors of coarsen().
 ///
 /// `node_of_worker` has the NUMA node (0, 1, ... without gaps) of each worker; chunks are then distributed over
 /// the nodes (coarsen/node_distribution.hpp), and dealt to workers of their node. Empty: no node matters.

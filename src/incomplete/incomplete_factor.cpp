@@ -4,11 +4,14 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/run_threads.hpp"
 #include "core/timer.hpp"
+#include "incomplete/block_sizes.hpp"
 #include "incomplete/row_factorization.hpp"
 #include "runtime/written_pages.hpp"
 
@@ -18,8 +21,10 @@ namespace {
 
 constexpr int interleaved = 4; ///< Right-hand sides that a sweep takes at once, if there are so many.
 
-/// Rows that a worker factorizes between two looks at the caller's request to stop.
-constexpr BlockRow rows_between_checks = 256;
+/// Rows that a worker factorizes after it has gathered their entries of A and looked for the caller's request to stop.
+constexpr BlockRow rows_gathered = 64;
+
+constexpr int most_mapping_threads = 4; ///< Each looks at the whole matrix.
 
 /// The caller's request to stop a run whose tasks must not throw.
 class StopRequest {
@@ -45,18 +50,6 @@ class StopRequest {
     FirstError error_;
 };
 
-/// body.operator()<B>() for the block size B = size.
-template <class Body> decltype(auto) with_block_size(int size, Body const& body) {
-    switch (size) {
-    case 2: return body.template operator()<2>();
-    case 3: return body.template operator()<3>();
-    case 4: return body.template operator()<4>();
-    case 5: return body.template operator()<5>();
-    case 6: return body.template operator()<6>();
-    default: return body.template operator()<1>();
-    }
-}
-
 template <class T> Real<T> relative_threshold(PivotDemand const& pivots) {
     if (!(pivots.threshold >= 0))
         throw Error(Status::usage,
@@ -80,7 +73,7 @@ template <class T> class IncompleteFactor<T>::Storage {
         int const block_size = options.block_size == 0 ? find_block_size(a) : options.block_size;
         sizes_.block_size = block_size;
         auto pattern = block_pattern(a, block_size, options.positions);
-        pattern = fill_pattern(pattern, options.levels, team.size());
+        pattern = fill_pattern(std::move(pattern), options.levels, team.size());
         RowCosts costs;
         if (options.bandwidth > 0) costs.byte = 1 / options.bandwidth;
         if (!options.runtime.uses_lists()) costs = costs.with_tasks();
@@ -100,7 +93,8 @@ template <class T> class IncompleteFactor<T>::Storage {
         inverse_ = Arena(order_.row_at.size() * entries_of_block() * sizeof(T), allocation_);
         if (allocation_ == Allocation::global) populate(inverse_.bytes());
         if (distributes && allocation_ == Allocation::local) place_pages(team.bound());
-        map_entries(a, pattern, options.positions);
+        with_block_size(block_size, [&]<int B>() { map_entries<B>(a, options.positions, team.size()); });
+        most_gathered_ = map_.most_entries(rows_gathered);
         find_source_rows(options.positions);
         for (BlockRow i = 0; i < pattern.num_rows; ++i)
             longest_row_ = std::max(longest_row_, static_cast<std::int32_t>(pattern.row(i).size()));
@@ -114,7 +108,7 @@ template <class T> class IncompleteFactor<T>::Storage {
         Offset const indices = pattern.num_blocks() + 8 * sizes_.num_rows;
         sizes_.bytes = static_cast<std::uint64_t>(sizes_.nnz_factor + interleaved * size_) * sizeof(T) +
                        static_cast<std::uint64_t>(indices) * sizeof(BlockRow) +
-                       map_.source.size() * (sizeof(Offset) + sizeof(std::int32_t));
+                       map_.source.size() * (sizeof(Offset) + sizeof(BlockRow)) + map_.in_block.size();
         sizes_.symbolic_s = timer.seconds() - sizes_.coarsen_s;
     }
 
@@ -186,40 +180,49 @@ template <class T> class IncompleteFactor<T>::Storage {
   private:
     [[nodiscard]] Index entries_of_block() const { return Index(sizes_.block_size) * sizes_.block_size; }
 
-    /// Calls visit(i, j, source) for each entry of A with both triangles, in permuted rows and columns.
-    template <class Visit>
-    void visit_entries(CscMatrix<T> const& a, std::span<Index const> positions, Visit const& visit) const {
-        int const size = sizes_.block_size;
-        auto const moved = [&](Index i) {
-            return positions.empty() ? i : positions[i / size] * size + i % size;
+    /// Finds the entries of A that belong to each row. Threads divide the rows, and each looks at all entries.
+    template <int B> void map_entries(CscMatrix<T> const& a, std::span<Index const> positions, int threads) {
+        std::vector<Offset> next(order_.num_rows(), 0); // by row
+        auto const on_threads = [&](auto const& visit) {
+            int const count = std::min(team_size(threads), most_mapping_threads);
+            run_threads(count, [&](int t) {
+                auto const share = [&](int k) { return static_cast<BlockRow>(Index(order_.num_rows()) * k / count); };
+                visit_entries<B>(a, positions, share(t), share(t + 1), visit);
+            });
         };
-        for (Index j = 0; j < a.cols; ++j)
-            for (Offset const p : a.entries_of(j)) {
-                Index const i = a.row_ind[p];
-                visit(moved(i), moved(j), p);
-                if (a.symmetry != Symmetry::general && i != j)
-                    visit(moved(j), moved(i), a.symmetry == Symmetry::hermitian ? ~p : p);
-            }
+        on_threads([&](BlockRow row, int, BlockRow, int, Offset) { ++next[row]; });
+        map_.ptr.resize(order_.num_rows() + 1);
+        for (BlockRow p = 0; p < order_.num_rows(); ++p)
+            map_.ptr[p + 1] = map_.ptr[p] + std::exchange(next[order_.row_at[p]], map_.ptr[p]);
+        map_.allocate(B > 1);
+        on_threads([&](BlockRow row, int i, BlockRow column, int j, Offset source) {
+            Offset const e = next[row]++;
+            map_.source[e] = source;
+            map_.column[e] = order_.position_of[column];
+            if (B > 1) map_.in_block[e] = static_cast<std::uint8_t>(i + j * B);
+        });
     }
 
-    void map_entries(CscMatrix<T> const& a, RowPattern const& pattern, std::span<Index const> positions) {
-        int const size = sizes_.block_size;
-        map_.ptr.assign(pattern.num_rows + 1, 0);
-        visit_entries(a, positions, [&](Index i, Index, Offset) {
-            ++map_.ptr[order_.position_of[i / size] + 1];
-        });
-        std::partial_sum(map_.ptr.begin(), map_.ptr.end(), map_.ptr.begin());
-        map_.source.resize(map_.ptr.back());
-        map_.slot.resize(map_.ptr.back());
-        std::vector<Offset> next(map_.ptr.begin(), map_.ptr.end() - 1);
-        visit_entries(a, positions, [&](Index i, Index j, Offset source) {
-            auto const block_row = static_cast<BlockRow>(i / size);
-            auto const row = pattern.row(block_row);
-            Index const block = std::lower_bound(row.begin(), row.end(), j / size) - row.begin();
-            Offset const e = next[order_.position_of[block_row]]++;
-            map_.source[e] = source;
-            map_.slot[e] = static_cast<std::int32_t>(block * entries_of_block() + i % size + j % size * size);
-        });
+    /// Calls visit(row, entry of the row, column, entry of the column, source) for each entry of A with both triangles,
+    /// in permuted block rows first .. end - 1 and columns.
+    template <int B, class Visit>
+    void visit_entries(CscMatrix<T> const& a, std::span<Index const> positions, BlockRow first, BlockRow end,
+                       Visit const& visit) const {
+        auto const moved = [&](Index i) { return static_cast<BlockRow>(positions.empty() ? i : positions[i]); };
+        auto const is_mine = [&](BlockRow row) { return row >= first && row < end; };
+        for (Index j = 0; j < a.cols; ++j) {
+            BlockRow const column = moved(j / B);
+            int const at_column = static_cast<int>(j % B);
+            bool const both = a.symmetry != Symmetry::general && is_mine(column);
+            for (Offset const p : a.entries_of(j)) {
+                Index const i = a.row_ind[p];
+                BlockRow const row = moved(i / B);
+                int const at_row = static_cast<int>(i % B);
+                if (is_mine(row)) visit(row, at_row, column, at_column, p);
+                if (both && i != j)
+                    visit(column, at_column, row, at_row, is_complex<T> && a.symmetry == Symmetry::hermitian ? ~p : p);
+            }
+        }
     }
 
     /// Dry run of the factorization: chunks write rows of L and U and inverse diagonal blocks, which move to the
@@ -237,8 +240,8 @@ template <class T> class IncompleteFactor<T>::Storage {
             if (moves) sizes_.moved_bytes += pages.move(nodes_.os_index);
         };
         Index const entries = entries_of_block();
-        place(lower_.page_bytes(), [&](TaskId chunk) { return lower_.values_of(order_, chunk, entries); });
-        place(upper_.page_bytes(), [&](TaskId chunk) { return upper_.values_of(order_, chunk, entries); });
+        place(lower_.page_bytes(), [&](TaskId chunk) { return lower_.values_of(chunk, entries); });
+        place(upper_.page_bytes(), [&](TaskId chunk) { return upper_.values_of(chunk, entries); });
         place(inverse_.page_bytes(), [&](TaskId chunk) {
             Index const first = order_.chunk_ptr[chunk], end = order_.chunk_ptr[chunk + 1];
             return inverse_.template as<T>().subspan(first * entries, (end - first) * entries);
@@ -259,6 +262,7 @@ template <class T> class IncompleteFactor<T>::Storage {
         rows.reserve(order_.num_workers);
         for (WorkerId w = 0; w < order_.num_workers; ++w)
             rows.emplace_back(arrays, order_.num_rows(), longest_row_);
+        std::vector<std::vector<T>> entries(order_.num_workers, std::vector<T>(most_gathered_));
         StopRequest stop(interrupt);
         RunOptions options;
         if (interrupt) {
@@ -266,10 +270,14 @@ template <class T> class IncompleteFactor<T>::Storage {
             options.should_cancel = [&] { return interrupt->requested(); };
         }
         auto const factorize_chunk = [&](std::int32_t chunk, WorkerId w) {
-            for (BlockRow p = order_.chunk_ptr[chunk]; p < order_.chunk_ptr[chunk + 1]; ++p) {
-                if (p % rows_between_checks == 0) stop.check();
+            BlockRow const end = order_.chunk_ptr[chunk + 1];
+            for (BlockRow first = order_.chunk_ptr[chunk], next; first < end; first = next) {
+                stop.check();
                 if (stop.raised()) return;
-                rows[w].factorize(p);
+                next = std::min(end, first + rows_gathered);
+                map_.gather(values, first, next, entries[w].data());
+                for (BlockRow p = first; p < next; ++p)
+                    rows[w].factorize(p, entries[w].data() + (map_.ptr[p] - map_.ptr[first]));
             }
         };
         try {
@@ -289,28 +297,32 @@ template <class T> class IncompleteFactor<T>::Storage {
     /// store(chunk) after the last.
     template <int B, int R, class Load, class Store>
     void sweep(T* x, TriangularPart part, Load const& load, Store const& store) {
+        T const* const inverse = inverse_.template as<T>().data();
         runs_->run(
             part,
             [&](std::int32_t chunk, WorkerId) {
                 load(chunk);
-                sweep_chunk<SweepKernel<T, B, R, 1, false>>(lower_, chunk, order_.chunk_ptr[chunk], 1, x);
+                auto cursor = cursor_at(lower_, chunk);
+                BlockRow first = order_.chunk_ptr[chunk];
+                for (SweepRun const run : lower_.runs_of(chunk)) {
+                    SweepKernel<T, B, R, 1, false>::run_any(x, inverse, first, run, cursor);
+                    first += run.num_rows;
+                }
             },
             [&](std::int32_t chunk, WorkerId) {
-                sweep_chunk<SweepKernel<T, B, R, -1, true>>(upper_, chunk, order_.chunk_ptr[chunk + 1] - 1, -1, x);
+                auto cursor = cursor_at(upper_, chunk);
+                BlockRow first = order_.chunk_ptr[chunk + 1] - 1;
+                for (SweepRun const run : upper_.runs_of(chunk)) {
+                    SweepKernel<T, B, R, -1, true>::run_any(x, inverse, first, run, cursor);
+                    first -= run.num_rows;
+                }
                 store(chunk);
             });
     }
 
-    template <class Kernel>
-    void sweep_chunk(RowStorage<T> const& rows, std::int32_t chunk, BlockRow first, int step, T* x) {
-        T const* const inverse = inverse_.template as<T>().data();
-        if (order_.chunk_ptr[chunk] == order_.chunk_ptr[chunk + 1]) return;
-        Offset const begin = rows.begin(first);
-        SweepCursor<T> cursor{rows.columns() + begin, rows.values() + begin * entries_of_block()};
-        for (SweepRun const run : rows.runs_of(chunk)) {
-            Kernel::run_any(x, inverse, first, run, cursor);
-            first += step * run.num_rows;
-        }
+    SweepCursor<T> cursor_at(RowStorage<T> const& rows, std::int32_t chunk) const {
+        Offset const begin = rows.begin_of_chunk(chunk);
+        return {rows.columns() + begin, rows.values() + begin * entries_of_block()};
     }
 
     template <int B, int R> void solve_columns(T const* b, T* x) {
@@ -364,7 +376,7 @@ template <class T> class IncompleteFactor<T>::Storage {
     /// x(column) -= block^T x(row) for the blocks of a row.
     template <int B> static void scatter_row(RowStorage<T> const& rows, BlockRow p, T* x) {
         for (std::int32_t e = 0; e < rows.length(p); ++e) {
-            Offset const at = rows.begin(p) + e;
+            Offset const at = rows.begin(p) + Offset(e) * rows.stride(p);
             subtract_transposed<B>(rows.values() + at * B * B, x + Index(p) * B,
                                    x + Index(rows.columns()[at]) * B);
         }
@@ -401,6 +413,7 @@ template <class T> class IncompleteFactor<T>::Storage {
     EntryMap map_;
     std::vector<BlockRow> source_row_; ///< By position, in the numbers of the caller.
     std::int32_t longest_row_ = 1;
+    Offset most_gathered_ = 0; ///< Entries of A in rows_gathered rows.
     Arena work_;
 };
 

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 namespace espalier {
 
 namespace {
@@ -66,6 +68,39 @@ template <class CostOf> std::vector<double> chunk_costs(ExecutionOrder const& or
     return cost;
 }
 
+/// The times of sweeps.
+class SweepModel {
+  public:
+    SweepModel(RowPattern const& pattern, int block_size, std::size_t scalar_bytes, RowCosts const& costs)
+        : pattern_(pattern), costs_(costs),
+          block_bytes_(static_cast<double>(block_size * block_size * scalar_bytes + sizeof(BlockRow))),
+          vector_bytes_(static_cast<double>(2 * block_size * scalar_bytes)) {}
+
+    [[nodiscard]] double lower(BlockRow i) const { return row(pattern_.lower(i).size()); }
+    [[nodiscard]] double upper(BlockRow i) const { return row(pattern_.upper(i).size() + 1); }
+
+    /// Sets solve_s and work_s.
+    [[nodiscard]] SweepPrediction predict(ExecutionOrder const& order) const {
+        auto const forward = chunk_costs(order, [&](BlockRow i) { return lower(i); });
+        auto const backward = chunk_costs(order, [&](BlockRow i) { return upper(i); });
+        SweepPrediction result;
+        for (auto const* part : {&forward, &backward})
+            for (double const cost : *part) result.work_s += cost;
+        result.solve_s = SweepSimulation(order, SweepDirection::forward, forward, costs_).run() +
+                         SweepSimulation(order, SweepDirection::backward, backward, costs_).run();
+        return result;
+    }
+
+  private:
+    [[nodiscard]] double row(std::size_t blocks) const {
+        return costs_.row + costs_.byte * (static_cast<double>(blocks) * block_bytes_ + vector_bytes_);
+    }
+
+    RowPattern const& pattern_;
+    RowCosts const& costs_;
+    double block_bytes_, vector_bytes_;
+};
+
 } // namespace
 
 RowCosts RowCosts::with_tasks() const {
@@ -77,28 +112,15 @@ RowCosts RowCosts::with_tasks() const {
 
 SweepPrediction predict_sweeps(RowPattern const& pattern, ExecutionOrder const& order, int block_size,
                                std::size_t scalar_bytes, RowCosts const& costs) {
+    SweepPrediction result = SweepModel(pattern, block_size, scalar_bytes, costs).predict(order);
     double const b = block_size;
-    auto const scalar = static_cast<double>(scalar_bytes);
-    double const block_bytes = b * b * scalar + sizeof(BlockRow);
-    auto const sweep_row = [&](double blocks) {
-        return costs.row + costs.byte * (blocks * block_bytes + 2 * b * scalar);
-    };
-    auto const forward = chunk_costs(
-        order, [&](BlockRow i) { return sweep_row(static_cast<double>(pattern.lower(i).size())); });
-    auto const backward = chunk_costs(
-        order, [&](BlockRow i) { return sweep_row(static_cast<double>(pattern.upper(i).size()) + 1); });
-    double const flops_of_block = b * b * b * (scalar / sizeof(double));
+    double const flops_of_block = b * b * b * (static_cast<double>(scalar_bytes) / sizeof(double));
     auto const factor = chunk_costs(order, [&](BlockRow i) {
         double updates = 0;
         for (BlockRow const k : pattern.lower(i)) updates += static_cast<double>(pattern.upper(k).size()) + 1;
         return costs.factor_row + static_cast<double>(pattern.row(i).size()) * b * b * costs.gather +
                updates * (costs.update + flops_of_block * costs.flop);
     });
-    SweepPrediction result;
-    for (auto const* part : {&forward, &backward})
-        for (double const cost : *part) result.work_s += cost;
-    result.solve_s = SweepSimulation(order, SweepDirection::forward, forward, costs).run() +
-                     SweepSimulation(order, SweepDirection::backward, backward, costs).run();
     result.factor_s = SweepSimulation(order, SweepDirection::forward, factor, costs).run();
     return result;
 }
@@ -108,16 +130,20 @@ ExecutionOrder choose_execution_order(RowPattern const& pattern, int workers, in
                                       std::vector<int> const& node_of_worker) {
     ExecutionOrder best = make_execution_order(pattern, workers, {}, node_of_worker);
     if (workers == 1) return best;
-    SweepPrediction fastest = predict_sweeps(pattern, best, block_size, scalar_bytes, costs);
-    for (char const* const text : {one_chunk, "CD(4)", "D(400)", "F(32)"}) {
-        bool const is_aggregated = text != one_chunk;
-        if (is_aggregated && fastest.work_s >= good_efficiency * workers * fastest.solve_s) break;
+    SweepModel const model(pattern, block_size, scalar_bytes, costs);
+    SweepPrediction fastest = model.predict(best);
+    for (std::string const& text : {fmt::format("G({})", workers), std::string("CD(4)"), std::string("D(400)"),
+                                    std::string("F(32)")}) {
+        if (fastest.work_s >= good_efficiency * workers * fastest.solve_s) return best;
         ExecutionOrder other = make_execution_order(pattern, workers, text, node_of_worker);
-        SweepPrediction const predicted = predict_sweeps(pattern, other, block_size, scalar_bytes, costs);
+        SweepPrediction const predicted = model.predict(other);
         if (predicted.solve_s >= fastest.solve_s) continue;
         best = std::move(other);
         fastest = predicted;
     }
+    // One chunk takes the time of all rows, and never waits.
+    if (best.num_chunks() == 1 || fastest.work_s + 2 * costs.chunk < fastest.solve_s)
+        return make_execution_order(pattern, workers, one_chunk, node_of_worker);
     return best;
 }
 

@@ -3,19 +3,65 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "incomplete/row_storage.hpp"
+#include "runtime/memory.hpp"
 
 namespace espalier {
 
-/// The entries of A that belong to each row of the factor, by position. Entry e of a row is
-/// values[source[e]] of A, conjugated if source[e] < 0 (then of ~source[e]), and goes to slot[e] of the row.
+/// The entries of A that belong to each row of the factor, by position. Entry e of a row is values[source[e]] of A,
+/// conjugated if source[e] < 0 (then of ~source[e]; only complex ones). It goes to entry in_block[e] of the block in the column at position
+/// column[e].
 struct EntryMap {
     std::vector<Offset> ptr{0};
-    std::vector<Offset> source;
-    std::vector<std::int32_t> slot; ///< Block of the row, times the entries of a block, plus entry in it.
+    std::span<Offset> source;
+    std::span<BlockRow> column;
+    std::span<std::uint8_t> in_block; ///< Empty for scalars.
+
+    /// Makes room for ptr.back() entries.
+    void allocate(bool of_blocks) {
+        Offset const count = ptr.back();
+        memory_[0] = Arena(count * sizeof(Offset), Allocation::local);
+        memory_[1] = Arena(count * sizeof(BlockRow), Allocation::local);
+        memory_[2] = Arena(of_blocks ? count : 0, Allocation::local);
+        source = memory_[0].as<Offset>();
+        column = memory_[1].as<BlockRow>();
+        in_block = memory_[2].as<std::uint8_t>();
+    }
+
+    /// Copies the entries of rows first .. end - 1. In A they are far from each other.
+    template <class T> void gather(T const* a, BlockRow first, BlockRow end, T* to) const {
+        constexpr Offset ahead = 512;
+        auto const address = [&](Offset e) { return a + (is_complex<T> && source[e] < 0 ? ~source[e] : source[e]); };
+        Offset const last = std::max<Offset>(0, std::min(ptr[end], std::ssize(source) - ahead));
+        auto const copy = [&](Offset e) {
+            if constexpr (is_complex<T>)
+                *to++ = source[e] >= 0 ? a[source[e]] : conj(a[~source[e]]);
+            else
+                *to++ = a[source[e]];
+        };
+        Offset e = ptr[first];
+        for (; e < last; ++e) {
+            __builtin_prefetch(address(e + ahead));
+            copy(e);
+        }
+        for (; e < ptr[end]; ++e) copy(e);
+    }
+
+    /// The most entries of `rows` consecutive rows.
+    [[nodiscard]] Offset most_entries(BlockRow rows) const {
+        Offset most = 0;
+        for (std::size_t p = 0; p + 1 < ptr.size(); ++p)
+            most = std::max(most, ptr[std::min(p + rows, ptr.size() - 1)] - ptr[p]);
+        return most;
+    }
+
+  private:
+    std::array<Arena, 3> memory_;
 };
 
 /// Replaces pivots that are small: those with a modulus below `threshold` times the largest entry of their
@@ -82,7 +128,7 @@ template <class T> struct FactorArrays {
     PivotRule<T> pivots;
 };
 
-/// Factorizes rows on one worker. Does not throw after its construction.
+/// Factorizes rows of B x B blocks on one worker. Does not throw after its construction.
 template <class T, int B> class RowFactorization {
   public:
     RowFactorization(FactorArrays<T> const& arrays, BlockRow num_rows, std::int32_t longest_row)
@@ -92,16 +138,21 @@ template <class T, int B> class RowFactorization {
     /// Number of replaced pivots so far.
     [[nodiscard]] Index replaced() const { return replaced_; }
 
-    /// Row p after all rows that it depends on.
-    void factorize(BlockRow p) noexcept {
+    /// Row p, whose entries of A are given, after all rows that it depends on.
+    void factorize(BlockRow p, T const* of_a) noexcept {
         auto const& [entries, a, lower, upper, inverse, pivots] = arrays_;
         BlockRow const* const left = lower.columns() + lower.begin(p);
         BlockRow const* const right = upper.columns() + upper.begin(p);
         std::int32_t const num_left = lower.length(p), num_right = upper.length(p);
-        Real<T> const largest = gather(p, num_left + 1 + num_right);
         for (std::int32_t s = 0; s < num_left; ++s) slot_of_[left[s]] = s + 1;
         slot_of_[p] = num_left + 1;
         for (std::int32_t s = 0; s < num_right; ++s) slot_of_[right[s]] = num_left + 2 + s;
+        std::fill_n(value(0), (num_left + 1 + num_right) * block_entries, T(0));
+        Real<T> largest = 0;
+        for (Offset e = entries.ptr[p]; e < entries.ptr[p + 1]; ++e, ++of_a) {
+            value(slot_of_[entries.column[e]] - 1)[entries.in_block[e]] = *of_a;
+            largest = std::max(largest, abs1(*of_a));
+        }
 
         T* factor = lower.values() + lower.begin(p) * block_entries;
         for (std::int32_t s = 0; s < num_left; ++s, factor += block_entries) eliminate(s, left[s], factor);
@@ -119,35 +170,10 @@ template <class T, int B> class RowFactorization {
 
   private:
     static constexpr Index block_entries = Index(B) * B;
-    static constexpr Offset entries_ahead = 64;
 
     T* value(std::int32_t slot) { return values_.data() + (slot + 1) * block_entries; }
 
-    /// The row of A, with zeros where the factor has fill. Returns its largest entry.
-    Real<T> gather(BlockRow p, std::int32_t blocks) {
-        T* const row = value(0);
-        std::fill_n(row, blocks * block_entries, T(0));
-        Real<T> largest = 0;
-        auto const& map = arrays_.entries;
-        for (Offset e = map.ptr[p]; e < map.ptr[p + 1]; ++e) {
-            prefetch(e + entries_ahead);
-            Offset const source = map.source[e];
-            T const entry = source >= 0 ? arrays_.a[source] : conj(arrays_.a[~source]);
-            row[map.slot[e]] = entry;
-            largest = std::max(largest, abs1(entry));
-        }
-        return largest;
-    }
-
-    /// The entries of A are far from each other, in the order in which rows are executed.
-    void prefetch(Offset e) const {
-        auto const& source = arrays_.entries.source;
-        if (e >= std::ssize(source)) return;
-        __builtin_prefetch(arrays_.a + (source[e] >= 0 ? source[e] : ~source[e]));
-    }
-
-    /// l(k) = a(k) u(k, k)^-1, and a(j) -= l(k) u(k, j) for the columns j of this row. Scalars are also
-    /// subtracted for other columns, from a value that is never read: that is faster than a branch.
+    /// l(k) = a(k) u(k, k)^-1, and a(j) -= l(k) u(k, j) for the columns j of this row.
     void eliminate(std::int32_t slot, BlockRow k, T* factor) {
         std::fill_n(factor, block_entries, T(0));
         accumulate(value(slot), arrays_.inverse + Index(k) * block_entries, factor, T(1));
@@ -155,8 +181,8 @@ template <class T, int B> class RowFactorization {
         BlockRow const* const columns = upper.columns() + upper.begin(k);
         T const* const blocks = upper.values() + upper.begin(k) * block_entries;
         for (std::int32_t e = 0; e < upper.length(k); ++e)
-            if (std::int32_t const found = slot_of_[columns[e]]; B == 1 || found > 0)
-                accumulate(factor, blocks + e * block_entries, values_.data() + found * block_entries, T(-1));
+            if (std::int32_t const found = slot_of_[columns[e]]; found > 0)
+                accumulate(factor, blocks + e * block_entries, value(found - 1), T(-1));
     }
 
     /// c += sign * a b
@@ -170,7 +196,55 @@ template <class T, int B> class RowFactorization {
 
     FactorArrays<T> arrays_;
     std::vector<std::int32_t> slot_of_; ///< 1 + the slot of each column of the current row, or 0.
-    std::vector<T> values_;             ///< A block that is never read, and the current row: L, diagonal, U.
+    std::vector<T> values_;             ///< The current row: L, diagonal, U.
+    Index replaced_ = 0;
+};
+
+/// Rows of scalars. The current row is in a vector with an entry for each column. Entries outside of the pattern of
+/// the row are subtracted from, too, but never read: that is faster than to look for the others.
+template <class T> class RowFactorization<T, 1> {
+  public:
+    RowFactorization(FactorArrays<T> const& arrays, BlockRow num_rows, std::int32_t)
+        : arrays_(arrays), row_(num_rows * sizeof(T), Allocation::local) {}
+
+    [[nodiscard]] Index replaced() const { return replaced_; }
+
+    void factorize(BlockRow p, T const* of_a) noexcept {
+        auto const& [entries, a, lower, upper, inverse, pivots] = arrays_;
+        T* const row = row_.template as<T>().data();
+        auto const for_each = [p](RowStorage<T> const& part, auto const& visit) {
+            BlockRow const* column = part.columns() + part.begin(p);
+            T* value = part.values() + part.begin(p);
+            Index const stride = part.stride(p);
+            for (std::int32_t e = part.length(p); e > 0; --e, column += stride, value += stride) visit(*column, *value);
+        };
+        Offset const first = entries.ptr[p], count = entries.ptr[p + 1] - first;
+        if (count < lower.length(p) + 1 + upper.length(p)) { // there is fill
+            for_each(lower, [row](BlockRow k, T&) { row[k] = 0; });
+            for_each(upper, [row](BlockRow j, T&) { row[j] = 0; });
+            row[p] = 0;
+        }
+        Real<T> largest = 0;
+        for (Offset e = 0; e < count; ++e) {
+            row[entries.column[first + e]] = of_a[e];
+            largest = std::max(largest, abs1(of_a[e]));
+        }
+        // l(k) = a(k) / u(k, k), and a(j) -= l(k) u(k, j).
+        for_each(lower, [&](BlockRow k, T& factor) {
+            factor = times(row[k], inverse[k]);
+            BlockRow const* column = upper.columns() + upper.begin(k);
+            T const* value = upper.values() + upper.begin(k);
+            Index const stride = upper.stride(k);
+            for (std::int32_t e = upper.length(k); e > 0; --e, column += stride, value += stride)
+                row[*column] -= times(factor, *value);
+        });
+        for_each(upper, [row](BlockRow j, T& value) { value = row[j]; });
+        inverse[p] = T(1) / pivots.accept(row[p], pivots.smallest(largest), replaced_);
+    }
+
+  private:
+    FactorArrays<T> arrays_;
+    Arena row_;
     Index replaced_ = 0;
 };
 

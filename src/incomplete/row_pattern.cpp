@@ -10,13 +10,15 @@
 
 #include "core/error.hpp"
 #include "core/run_threads.hpp"
+#include "incomplete/block_sizes.hpp"
 
 namespace espalier {
 
 namespace {
 
-constexpr int largest_block = 6;
 constexpr double dense_enough = 0.8;
+constexpr double far_from_dense = 0.6;       ///< Sizes below this in a sample are not examined in full.
+constexpr BlockRow sampled_columns = 1 << 12; ///< Block columns of a sample.
 constexpr BlockRow rows_per_piece = 1024; ///< Rows that a thread searches at a time.
 
 /// Sorted lists, one for each row.
@@ -65,18 +67,71 @@ bool equal(Lists const& a, Lists const& b) {
     return a.ptr == b.ptr && a.ind == b.ind;
 }
 
-/// Calls visit(i, j) once for each stored block (i, j), block column by block column.
-template <class T, class Visit> void for_each_block(CscMatrix<T> const& a, int size, Visit const& visit) {
-    auto const num_rows = static_cast<BlockRow>(a.rows / size);
-    std::vector<BlockRow> seen(num_rows, -1);
-    for (BlockRow j = 0; j < num_rows; ++j)
-        for (Index column = Index(j) * size; column < Index(j + 1) * size; ++column)
-            for (Offset const p : a.entries_of(column)) {
-                auto const i = static_cast<BlockRow>(a.row_ind[p] / size);
+/// Calls visit(i) once for each stored block (i, j) of a block column. `seen` has an entry for each block row, none of
+/// them j.
+template <int B, class T, class Visit>
+void visit_block_column(CscMatrix<T> const& a, BlockRow j, std::vector<BlockRow>& seen, Visit const& visit) {
+    for (Index column = Index(j) * B; column < Index(j + 1) * B; ++column)
+        for (Offset const p : a.entries_of(column)) {
+            auto const i = static_cast<BlockRow>(a.row_ind[p] / B);
+            if (B > 1) {
                 if (seen[i] == j) continue;
                 seen[i] = j;
-                visit(i, j);
             }
+            visit(i);
+        }
+}
+
+/// The stored entries of every `stride`-th block column, divided by the size of their blocks. Diagonal blocks of a
+/// stored triangle lack their upper half, and the other blocks count twice.
+template <int B, class T> double density(CscMatrix<T> const& a, BlockRow stride) {
+    auto const num_rows = static_cast<BlockRow>(a.rows / B);
+    Offset const weight = a.symmetry == Symmetry::general ? 1 : 2;
+    std::vector<BlockRow> seen(num_rows, -1);
+    Offset entries = 0, blocks = 0;
+    for (BlockRow j = 0; j < num_rows; j += stride) {
+        visit_block_column<B>(a, j, seen, [&](BlockRow i) { blocks += i == j ? 1 : weight; });
+        for (Index column = Index(j) * B; column < Index(j + 1) * B; ++column)
+            for (Offset const p : a.entries_of(column)) entries += a.row_ind[p] == column ? 1 : weight;
+    }
+    return static_cast<double>(entries) / (static_cast<double>(std::max<Offset>(blocks, 1)) * B * B);
+}
+
+template <int B, class T> bool has_dense_blocks(CscMatrix<T> const& a) {
+    if (a.rows % B != 0) return false;
+    auto const stride = static_cast<BlockRow>(a.rows / B / sampled_columns);
+    if (stride > 1 && density<B>(a, stride) < far_from_dense) return false;
+    return density<B>(a, 1) >= dense_enough;
+}
+
+/// List j has the block rows of the stored blocks of block column j.
+template <int B, class T> Lists block_columns(CscMatrix<T> const& a) {
+    auto const num_rows = static_cast<BlockRow>(a.rows / B);
+    Lists columns;
+    columns.ptr.reserve(num_rows + 1);
+    columns.ind.resize(a.row_ind.size());
+    BlockRow* to = columns.ind.data();
+    std::vector<BlockRow> seen(B > 1 ? num_rows : 0, -1);
+    for (BlockRow j = 0; j < num_rows; ++j) {
+        visit_block_column<B>(a, j, seen, [&](BlockRow i) { *to++ = i; });
+        columns.ptr.push_back(to - columns.ind.data());
+    }
+    columns.ind.resize(columns.ptr.back());
+    return columns;
+}
+
+/// Drops all entries i <= j of each list j, and sorts the others.
+void keep_below_diagonal(Lists& columns) {
+    BlockRow* to = columns.ind.data();
+    Offset first = 0;
+    for (BlockRow j = 0; j + 1 < std::ssize(columns.ptr); ++j) {
+        BlockRow* const begin = to;
+        for (Offset const end = columns.ptr[j + 1]; first < end; ++first)
+            if (columns.ind[first] > j) *to++ = columns.ind[first];
+        if (!std::is_sorted(begin, to)) std::sort(begin, to);
+        columns.ptr[j + 1] = to - columns.ind.data();
+    }
+    columns.ind.resize(columns.ptr.back());
 }
 
 void check_permutation(std::span<Index const> positions) {
@@ -116,16 +171,16 @@ RowPattern join(Lists const& lower, Lists const& upper, bool symmetric) {
     RowPattern pattern;
     pattern.num_rows = static_cast<BlockRow>(lower.ptr.size()) - 1;
     pattern.symmetric = symmetric;
-    pattern.ptr.reserve(pattern.num_rows + 1);
-    pattern.diagonal.reserve(pattern.num_rows);
-    pattern.cols.reserve(lower.ind.size() + upper.ind.size() + pattern.num_rows);
+    pattern.ptr.resize(pattern.num_rows + 1);
+    pattern.diagonal.resize(pattern.num_rows);
+    pattern.cols.resize(lower.ind.size() + upper.ind.size() + pattern.num_rows);
+    BlockRow* to = pattern.cols.data();
     for (BlockRow i = 0; i < pattern.num_rows; ++i) {
-        auto const before = lower.of(i), after = upper.of(i);
-        pattern.cols.insert(pattern.cols.end(), before.begin(), before.end());
-        pattern.diagonal.push_back(std::ssize(pattern.cols));
-        pattern.cols.push_back(i);
-        pattern.cols.insert(pattern.cols.end(), after.begin(), after.end());
-        pattern.ptr.push_back(std::ssize(pattern.cols));
+        for (BlockRow const j : lower.of(i)) *to++ = j;
+        pattern.diagonal[i] = to - pattern.cols.data();
+        *to++ = i;
+        for (BlockRow const j : upper.of(i)) *to++ = j;
+        pattern.ptr[i + 1] = to - pattern.cols.data();
     }
     return pattern;
 }
@@ -144,12 +199,15 @@ class FillSearch {
         front_.assign(1, i);
         for (Index level = 0; level <= levels_ && !front_.empty(); ++level) {
             next_.clear();
-            for (BlockRow const vertex : front_)
-                for (BlockRow const end : a_.row(vertex)) {
-                    if (reached_by_[end] == i) continue;
-                    reached_by_[end] = i;
-                    (end < i ? next_ : found).push_back(end);
+            for (BlockRow const vertex : front_) {
+                auto const row = a_.row(vertex);
+                for (auto end = row.rbegin(); end != row.rend(); ++end) {
+                    if (level == levels_ && *end < i) break; // paths end here
+                    if (reached_by_[*end] == i) continue;
+                    reached_by_[*end] = i;
+                    (*end < i ? next_ : found).push_back(*end);
                 }
+            }
             front_.swap(next_);
         }
         std::sort(found.begin() + begin, found.end());
@@ -195,37 +253,38 @@ Lists fill_above(RowPattern const& a, Index levels, int threads) {
 } // namespace
 
 template <class T> int find_block_size(CscMatrix<T> const& a) {
-    for (int size = largest_block; size > 1; --size) {
-        if (a.rows != a.cols || a.rows % size != 0) continue;
-        Offset off_diagonal = 0, diagonal = 0;
-        for_each_block(a, size, [&](BlockRow i, BlockRow j) { ++(i == j ? diagonal : off_diagonal); });
-        // Diagonal blocks of a stored triangle lack their upper half, as nnz() knows.
-        Offset const blocks = a.symmetry == Symmetry::general ? off_diagonal + diagonal
-                                                              : 2 * off_diagonal + diagonal;
-        double const entries = static_cast<double>(blocks) * size * size;
-        if (static_cast<double>(a.nnz()) >= dense_enough * entries) return size;
-    }
-    return 1;
+    if (a.rows != a.cols) return 1;
+    if (has_dense_blocks<6>(a)) return 6;
+    if (has_dense_blocks<5>(a)) return 5;
+    if (has_dense_blocks<4>(a)) return 4;
+    if (has_dense_blocks<3>(a)) return 3;
+    return has_dense_blocks<2>(a) ? 2 : 1;
 }
 
 template <class T>
 RowPattern block_pattern(CscMatrix<T> const& a, int block_size, std::span<Index const> positions) {
     BlockRow const num_rows = checked_num_rows(a, block_size, positions);
+    auto columns = with_block_size(block_size, [&]<int B>() { return block_columns<B>(a); });
+    if (a.symmetry != Symmetry::general && positions.empty()) { // the columns of L are the rows of U
+        keep_below_diagonal(columns);
+        return join(transposed(columns, num_rows), columns, true);
+    }
     auto const position = [&](BlockRow i) {
         return positions.empty() ? i : static_cast<BlockRow>(positions[i]);
     };
-    auto const upper = sorted_lists(num_rows, [&](auto const& visit) {
-        for_each_block(a, block_size, [&](BlockRow i, BlockRow j) {
-            BlockRow const row = position(i), column = position(j);
-            if (a.symmetry != Symmetry::general)
-                visit(std::min(row, column), std::max(row, column));
-            else
-                visit(row, column);
+    auto const for_each_block = [&](auto const& visit) {
+        for (BlockRow j = 0; j < num_rows; ++j)
+            for (BlockRow const i : columns.of(j)) visit(position(i), position(j));
+    };
+    if (a.symmetry != Symmetry::general) {
+        auto const upper = sorted_lists(num_rows, [&](auto const& visit) {
+            for_each_block([&](BlockRow i, BlockRow j) { visit(std::min(i, j), std::max(i, j)); });
         });
-    });
-    if (a.symmetry != Symmetry::general) return join(transposed(upper, num_rows), upper, true);
+        return join(transposed(upper, num_rows), upper, true);
+    }
+    auto const upper = sorted_lists(num_rows, [&](auto const& visit) { for_each_block(visit); });
     auto const lower = sorted_lists(num_rows, [&](auto const& visit) {
-        for_each_block(a, block_size, [&](BlockRow i, BlockRow j) { visit(position(j), position(i)); });
+        for_each_block([&](BlockRow i, BlockRow j) { visit(j, i); });
     });
     return join(transposed(lower, num_rows), upper, equal(lower, upper));
 }
@@ -245,23 +304,37 @@ RowPattern transpose(RowPattern const& pattern) {
     return result;
 }
 
+RowPattern symmetrized(RowPattern const& pattern) {
+    auto const other = transpose(pattern);
+    RowPattern result;
+    result.num_rows = pattern.num_rows;
+    result.symmetric = true;
+    for (BlockRow i = 0; i < pattern.num_rows; ++i) {
+        auto const row = pattern.row(i), column = other.row(i);
+        std::set_union(row.begin(), row.end(), column.begin(), column.end(), std::back_inserter(result.cols));
+        auto const begin = result.cols.begin() + result.ptr.back();
+        result.diagonal.push_back(std::lower_bound(begin, result.cols.end(), i) - result.cols.begin());
+        result.ptr.push_back(std::ssize(result.cols));
+    }
+    return result;
+}
+
 Graph row_graph(RowPattern const& pattern) {
-    auto const other = pattern.symmetric ? RowPattern{} : transpose(pattern);
+    if (!pattern.symmetric) return row_graph(symmetrized(pattern));
     Graph graph;
     graph.num_vertices = pattern.num_rows;
     graph.ptr.reserve(pattern.num_rows + 1);
-    graph.adj.reserve(pattern.num_blocks());
+    graph.adj.reserve(pattern.num_blocks() - pattern.num_rows);
     for (BlockRow i = 0; i < pattern.num_rows; ++i) {
-        auto const row = pattern.row(i);
-        auto const column = pattern.symmetric ? row : other.row(i);
-        std::set_union(row.begin(), row.end(), column.begin(), column.end(), std::back_inserter(graph.adj));
-        graph.adj.erase(std::lower_bound(graph.adj.begin() + graph.ptr.back(), graph.adj.end(), i));
+        auto const before = pattern.lower(i), after = pattern.upper(i);
+        graph.adj.insert(graph.adj.end(), before.begin(), before.end());
+        graph.adj.insert(graph.adj.end(), after.begin(), after.end());
         graph.ptr.push_back(std::ssize(graph.adj));
     }
     return graph;
 }
 
-RowPattern fill_pattern(RowPattern const& a, Index levels, int threads) {
+RowPattern fill_pattern(RowPattern a, Index levels, int threads) {
     if (levels < 0)
         throw Error(Status::usage, fmt::format("the level of fill is {}; expected at least 0", levels));
     if (levels == 0) return a;

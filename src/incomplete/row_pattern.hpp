@@ -36,7 +36,8 @@ struct RowPattern {
 };
 
 /// The largest size b <= 6 that divides the matrix into dense b x b blocks: at least 80 % of the entries of
-/// the blocks that are not empty are stored. 1 if there is none. Linear.
+/// the blocks that are not empty are stored. 1 if there is none. Sizes that are far from dense in a sample of the block
+/// columns are not examined in full. Linear.
 template <class T> int find_block_size(CscMatrix<T> const& a);
 
 /// The b x b blocks of a square matrix with stored entries, both triangles and the whole diagonal included.
@@ -49,6 +50,9 @@ RowPattern block_pattern(CscMatrix<T> const& a, int block_size, std::span<Index 
 /// (i, j) is in the transpose if (j, i) is in the pattern.
 RowPattern transpose(RowPattern const& pattern);
 
+/// The union of the pattern and its transpose.
+RowPattern symmetrized(RowPattern const& pattern);
+
 /// The graph of the pattern and its transpose, without the diagonal.
 Graph row_graph(RowPattern const& pattern);
 
@@ -56,6 +60,6 @@ Graph row_graph(RowPattern const& pattern);
 /// theorem, (i, j) is fill of level k if the shortest path from i to j in the graph of A through vertices
 /// below both has k + 1 edges [Hysom, Pothen 2001]. The rows are independent and are searched on `threads`
 /// threads; the result does not depend on their number.
-RowPattern fill_pattern(RowPattern const& a, Index levels, int threads = 1);
+RowPattern fill_pattern(RowPattern a, Index levels, int threads = 1);
 
 } // namespace espalier

@@ -1,5 +1,9 @@
 // The rows of L or of U in the order of their sweep. The rows of each worker are contiguous, and it touches
 // them first.
+//
+// The blocks of a row follow each other. Real scalars are stored in groups of `group_rows` rows if these follow each
+// other in a sweep, have equally many entries and do not need each other: first the first entry of each row, then the
+// second ones. Sweeps then compute the rows of a group at once.
 #pragma once
 
 #include "incomplete/execution_order.hpp"
@@ -20,29 +24,46 @@ template <class T> class RowStorage {
                int block_size, Allocation allocation, WorkerTeam& team);
 
     /// First block of the row at a position, in columns() and, times the entries of a block, in values().
-    [[nodiscard]] Offset begin(BlockRow position) const { return rows_[position].begin; }
-    [[nodiscard]] std::int32_t length(BlockRow position) const { return rows_[position].length; }
+    [[nodiscard]] Offset begin(BlockRow position) const { return rows()[position].begin; }
+    [[nodiscard]] std::int32_t length(BlockRow position) const { return rows()[position].length; }
+    /// The distance of a block of the row to the next one, in blocks.
+    [[nodiscard]] std::int32_t stride(BlockRow position) const { return rows()[position].stride; }
     [[nodiscard]] BlockRow* columns() const { return columns_.as<BlockRow>().data(); }
     [[nodiscard]] T* values() const { return values_.as<T>().data(); }
-    /// The values of the rows of a chunk, which has rows; `entries_of_block` for each block.
-    [[nodiscard]] std::span<T> values_of(ExecutionOrder const& order, std::int32_t chunk, Index entries_of_block) const;
+    /// The first block of a chunk, whose blocks are contiguous.
+    [[nodiscard]] Offset begin_of_chunk(std::int32_t chunk) const { return chunks_[chunk].blocks.first; }
+    /// The values of the rows of a chunk; `entries_of_block` for each block.
+    [[nodiscard]] std::span<T> values_of(std::int32_t chunk, Index entries_of_block) const {
+        IndexRange const blocks = chunks_[chunk].blocks;
+        return {values() + blocks.first * entries_of_block, static_cast<std::size_t>(blocks.size() * entries_of_block)};
+    }
     [[nodiscard]] std::size_t page_bytes() const { return values_.page_bytes(); }
     [[nodiscard]] std::span<std::byte const> bytes() const { return values_.bytes(); }
     [[nodiscard]] std::span<SweepRun const> runs_of(std::int32_t chunk) const {
-        return {runs_.data() + run_ptr_[chunk], runs_.data() + run_ptr_[chunk + 1]};
+        Chunk const& of = chunks_[chunk];
+        return std::span(runs_[of.worker]).subspan(of.first_run, of.num_runs);
     }
 
   private:
-    void make_runs(ExecutionOrder const& order, SweepDirection direction);
+    void place_chunk(RowPattern const& pattern, ExecutionOrder const& order, std::int32_t chunk, int block_size);
+    void add_run(std::int32_t chunk, SweepRun const& rows);
 
     struct Row {
         Offset begin;
-        std::int32_t length;
+        std::int32_t length, stride;
     };
-    std::vector<Row> rows_; ///< By position.
+    struct Chunk {
+        IndexRange blocks;
+        WorkerId worker;
+        std::int32_t first_run, num_runs;
+    };
+    bool forward_ = true;
+    [[nodiscard]] Row* rows() const { return rows_.as<Row>().data(); }
+
+    Arena rows_; ///< By position.
     Arena columns_, values_;
-    std::vector<SweepRun> runs_;
-    std::vector<Offset> run_ptr_{0}; ///< By chunk.
+    std::vector<Chunk> chunks_;
+    std::vector<std::vector<SweepRun>> runs_; ///< By worker.
 };
 
 } // namespace espalier

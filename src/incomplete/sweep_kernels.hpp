@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "core/scalar.hpp"
 #include "incomplete/row_pattern.hpp"
@@ -19,10 +20,14 @@ template <class T> inline T times(T a, T b) {
         return a * b;
 }
 
+/// Real scalars are stored, and computed, in groups of so many rows.
+inline constexpr BlockRow group_rows = 4;
+
 /// Rows that follow each other in the order of a sweep and have equally many blocks.
 struct SweepRun {
     std::int32_t blocks_per_row;
     std::int32_t num_rows;
+    std::int32_t stride; ///< The distance of a block to the next one of its row: 1, or group_rows in groups.
 };
 
 /// The position of a sweep in its arrays.
@@ -41,53 +46,114 @@ template <class T, int B, int R, int Step, bool Diagonal> struct SweepKernel {
                 for (int r = 0; r < R; ++r) sum[k * R + r] -= times(block[k + c * B], x[c * R + r]);
     }
 
-    /// A run of rows with `Blocks` blocks, or `blocks` if that is negative.
-    template <int Blocks>
-    static void run(T* x, T const* inverse, BlockRow first, SweepRun run, SweepCursor<T>& cursor) {
-        int const blocks = Blocks >= 0 ? Blocks : run.blocks_per_row;
-        BlockRow const* column = cursor.column;
-        T const* block = cursor.block;
-        for (std::int32_t i = 0; i < run.num_rows; ++i) {
-            Index const row = first + Index(Step) * i;
-            T* const target = x + row * B * R;
-            T sum[B * R];
-            for (int k = 0; k < B * R; ++k) sum[k] = target[k];
-            for (int k = 0; k < blocks; ++k)
-                subtract(block + Index(k) * B * B, x + Index(column[k]) * B * R, sum);
-            column += blocks;
-            block += Index(blocks) * B * B;
-            if constexpr (Diagonal)
-                multiply(inverse + row * B * B, sum, target);
-            else
-                for (int k = 0; k < B * R; ++k) target[k] = sum[k];
-        }
-        cursor = {column, block};
+    /// A row whose blocks have a distance of `stride`.
+    static void row(T* x, T const* inverse, Index row, int blocks, Index stride, BlockRow const* column,
+                    T const* block) {
+        T* const target = x + row * B * R;
+        T sum[B * R];
+        for (int k = 0; k < B * R; ++k) sum[k] = target[k];
+        for (int k = 0; k < blocks; ++k)
+            subtract(block + k * stride * B * B, x + Index(column[k * stride]) * B * R, sum);
+        if constexpr (Diagonal)
+            multiply(inverse + row * B * B, sum, target);
+        else
+            for (int k = 0; k < B * R; ++k) target[k] = sum[k];
     }
 
     /// target = inverse * sum
     static void multiply(T const* inverse, T const* sum, T* target) {
-        T product[B * R] = {};
-        for (int c = 0; c < B; ++c)
+        for (int k = 0; k < B; ++k)
+            for (int r = 0; r < R; ++r) target[k * R + r] = times(inverse[k], sum[r]);
+        for (int c = 1; c < B; ++c)
             for (int k = 0; k < B; ++k)
-                for (int r = 0; r < R; ++r) product[k * R + r] += times(inverse[k + c * B], sum[c * R + r]);
-        for (int k = 0; k < B * R; ++k) target[k] = product[k];
+                for (int r = 0; r < R; ++r) target[k * R + r] += times(inverse[k + c * B], sum[c * R + r]);
+    }
+
+    /// A run of rows with `Blocks` blocks, or as many as it says if that is negative.
+    template <int Blocks>
+    static void run(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
+        int const blocks = Blocks >= 0 ? Blocks : rows.blocks_per_row;
+        for (std::int32_t i = 0; i < rows.num_rows; ++i) {
+            row(x, inverse, first + Index(Step) * i, blocks, 1, cursor.column, cursor.block);
+            cursor.column += blocks;
+            cursor.block += Index(blocks) * B * B;
+        }
+    }
+
+    /// A run of groups. The lanes of a group ascend by position, also in a backward sweep.
+    static void run_groups(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
+        int const blocks = rows.blocks_per_row;
+        for (std::int32_t i = 0; i < rows.num_rows; i += group_rows) {
+            Index const low = Step > 0 ? first + i : first - i - (group_rows - 1);
+            for (int lane = 0; lane < group_rows; ++lane)
+                row(x, inverse, low + lane, blocks, group_rows, cursor.column + lane, cursor.block + lane);
+            cursor.column += Index(blocks) * group_rows;
+            cursor.block += Index(blocks) * group_rows;
+        }
+    }
+
+    /// The same for one vector: as many rows at once as a vector register of 16 bytes has entries.
+    template <int Blocks>
+    static void run_vectors(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
+        int const blocks = Blocks >= 0 ? Blocks : rows.blocks_per_row;
+        constexpr int lanes = 16 / sizeof(T), parts = group_rows / lanes;
+        using Vector [[gnu::vector_size(16)]] = T;
+        auto const load = [](T const* from) {
+            Vector vector;
+            std::memcpy(&vector, from, sizeof vector);
+            return vector;
+        };
+        BlockRow const* column = cursor.column;
+        T const* block = cursor.block;
+        for (std::int32_t i = 0; i < rows.num_rows; i += group_rows) {
+            Index const low = Step > 0 ? first + i : first - i - (group_rows - 1);
+            Vector sum[parts];
+            for (int p = 0; p < parts; ++p) sum[p] = load(x + low + p * lanes);
+            for (int k = 0; k < blocks; ++k, column += group_rows, block += group_rows)
+                for (int p = 0; p < parts; ++p) {
+                    Vector entries;
+                    for (int lane = 0; lane < lanes; ++lane) entries[lane] = x[column[p * lanes + lane]];
+                    sum[p] -= load(block + p * lanes) * entries;
+                }
+            for (int p = 0; p < parts; ++p) {
+                if constexpr (Diagonal) sum[p] = load(inverse + low + p * lanes) * sum[p];
+                std::memcpy(x + low + p * lanes, &sum[p], sizeof sum[p]);
+            }
+        }
+        cursor = {column, block};
     }
 
     /// Loops over short rows of scalars are unrolled.
     static void run_any(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
         if constexpr (B * R > 1) {
-            run<-1>(x, inverse, first, rows, cursor);
+            if (rows.stride > 1)
+                run_groups(x, inverse, first, rows, cursor);
+            else
+                run<-1>(x, inverse, first, rows, cursor);
         } else {
-            switch (rows.blocks_per_row) {
-            case 0: return run<0>(x, inverse, first, rows, cursor);
-            case 1: return run<1>(x, inverse, first, rows, cursor);
-            case 2: return run<2>(x, inverse, first, rows, cursor);
-            case 3: return run<3>(x, inverse, first, rows, cursor);
-            case 4: return run<4>(x, inverse, first, rows, cursor);
-            case 5: return run<5>(x, inverse, first, rows, cursor);
-            case 6: return run<6>(x, inverse, first, rows, cursor);
-            default: return run<-1>(x, inverse, first, rows, cursor);
-            }
+            if constexpr (!is_complex<T>)
+                if (rows.stride > 1) return run_unrolled<true>(x, inverse, first, rows, cursor);
+            run_unrolled<false>(x, inverse, first, rows, cursor);
+        }
+    }
+
+    template <bool Vectors>
+    static void run_unrolled(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
+        auto const with = [&]<int Blocks>() {
+            if constexpr (Vectors)
+                run_vectors<Blocks>(x, inverse, first, rows, cursor);
+            else
+                run<Blocks>(x, inverse, first, rows, cursor);
+        };
+        switch (rows.blocks_per_row) {
+        case 0: return with.template operator()<0>();
+        case 1: return with.template operator()<1>();
+        case 2: return with.template operator()<2>();
+        case 3: return with.template operator()<3>();
+        case 4: return with.template operator()<4>();
+        case 5: return with.template operator()<5>();
+        case 6: return with.template operator()<6>();
+        default: return with.template operator()<-1>();
         }
     }
 };

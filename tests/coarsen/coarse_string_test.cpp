@@ -26,8 +26,8 @@ TEST(CoarseString, NamesTheBadPlace) {
         char const *text, *message;
     };
     for (auto const& [text, message] : {
-             Case{"", "position 1: an operator is missing; known are C, D, F, G, H, S"},
-             Case{"SX(3)", "position 2: 'X' is no operator; known are C, D, F, G, H, S"},
+             Case{"", "position 1: an operator is missing; known are B, C, D, F, G, H, S"},
+             Case{"SX(3)", "position 2: 'X' is no operator; known are B, C, D, F, G, H, S"},
              Case{"s", "position 1: 's' is no operator"},
              Case{"SD", "position 3: D needs a number in parentheses, as in D(4)"},
              Case{"DS", "position 2: D needs a number"},

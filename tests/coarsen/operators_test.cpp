@@ -61,11 +61,18 @@ TEST(AggregateContinuations, MakesLinesOfAGrid) {
     EXPECT_EQ(aggregate_continuations(graph_of(3, {{0, 2}, {1, 2}}), 3), (Aggregation{0, 1, 1}));
 }
 
+TEST(AggregateBlocks, TakesConsecutiveTasks) {
+    EXPECT_EQ(aggregate_blocks(grid_tasks(5, 1), 2), (Aggregation{0, 0, 1, 1, 2}));
+    auto const independent = graph_of(4, {});
+    EXPECT_EQ(aggregate_blocks(independent, 3), (Aggregation{0, 0, 0, 1}));
+}
+
 TEST(Operators, RefuseCountsBelowOne) {
     auto const graph = grid_tasks(2, 2);
     EXPECT_THROW((void)aggregate_fronts(graph, 0), Error);
     EXPECT_THROW((void)aggregate_descendants(graph, 0), Error);
     EXPECT_THROW((void)aggregate_continuations(graph, 0), Error);
+    EXPECT_THROW((void)aggregate_blocks(graph, 0), Error);
 }
 
 /// Random graphs, with and without costs.
@@ -96,6 +103,7 @@ TEST(Operators, KeepTheirBoundsOnRandomGraphs) {
             for (TaskId a = 0; a < descendants.graph.num_tasks(); ++a)
                 EXPECT_LE(std::ssize(descendants.parts_of(a)), bound + 1);
 
+            expect_coarse(graph, quotient_graph(graph, aggregate_blocks(graph, bound)));
             auto const lines = quotient_graph(graph, aggregate_continuations(graph, bound));
             expect_coarse(graph, lines);
             for (TaskId a = 0; a < lines.graph.num_tasks(); ++a) {

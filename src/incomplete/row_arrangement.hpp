@@ -1,0 +1,42 @@
+// The order of the rows in a chunk: rows that do not depend on each other come together, those of equal length next to
+// each other, so that sweeps run without stalls and mispredicted branches.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "coarsen/aggregation.hpp"
+#include "incomplete/row_pattern.hpp"
+
+namespace espalier {
+
+/// Rows of a chunk are reordered only among so many, whose part of a vector stays in the cache of a core.
+inline constexpr BlockRow rows_per_block = 32768;
+
+/// Sorts the rows of a chunk by their depth in the chunk, then by the lengths of their rows of L and of U, and then by
+/// number. One object for each thread.
+class RowArrangement {
+  public:
+    /// Row i depends on the rows dependences.lower(i), a symmetric pattern. `aggregate_of` has the aggregate of each row;
+    /// if it is empty, all are in one. `depths` is shared by all threads: n entries.
+    RowArrangement(RowPattern const& pattern, RowPattern const& dependences, std::span<TaskId const> aggregate_of,
+                   std::span<std::int32_t> depths)
+        : pattern_(pattern), dependences_(dependences), aggregate_of_(aggregate_of), depths_(depths) {}
+
+    /// At most rows_per_block rows of an aggregate, ascending, are put into the order of execution. Sets begins_depth[k]
+    /// to 0 if row k has the depth of the row before. Linear.
+    void arrange(std::span<BlockRow> rows, std::uint8_t* begins_depth);
+
+  private:
+    std::int32_t find_depths(std::span<BlockRow const> rows);
+    template <class KeyOf> void sort_by(std::span<BlockRow> rows, std::int32_t largest, KeyOf const& key_of);
+
+    RowPattern const& pattern_;
+    RowPattern const& dependences_;
+    std::span<TaskId const> aggregate_of_;
+    std::span<std::int32_t> depths_; ///< By row; valid in the rows that are being arranged.
+    std::vector<BlockRow> sorted_;
+    std::vector<std::int32_t> place_;
+};
+
+} // namespace espalier

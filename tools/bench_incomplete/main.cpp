@@ -1,0 +1,141 @@
+// Times of incomplete factors, for tools/bench --incomplete:
+//
+//     bench_incomplete MATRIX ORDERING LEVELS THREADS REPEAT
+//
+// prints a line of JSON. Times are the fastest of REPEAT runs in milliseconds. Bytes of a sweep are its entries with one
+// 32-bit index for each block, and two passes over the vector. The triad a = b + 3 c of STREAM (24 bytes for each
+// element) runs on the same threads, with vectors that together are as large as L with its vector, and with vectors of
+// 256 MiB, which no cache keeps.
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "core/timer.hpp"
+#include "generators/generators.hpp"
+#include "incomplete/incomplete_factor.hpp"
+#include "incomplete/row_order.hpp"
+#include "runtime/topology.hpp"
+#include "runtime/worker_team.hpp"
+
+namespace espalier {
+namespace {
+
+template <class Body> double fastest_ms(int repeat, Body const& body) {
+    double best = std::numeric_limits<double>::infinity();
+    for (int k = 0; k < repeat; ++k) {
+        Timer const timer;
+        body();
+        best = std::min(best, timer.seconds());
+    }
+    return 1e3 * best;
+}
+
+OrderingMethod ordering_method(std::string const& name) {
+    if (name == "natural") return OrderingMethod::natural;
+    if (name == "dissection") return OrderingMethod::dissection;
+    if (name == "rcm") return OrderingMethod::rcm;
+    throw Error(Status::usage, "the ordering is natural, dissection or rcm");
+}
+
+double triad_ms(WorkerTeam& team, double bytes, int repeat) {
+    auto const n = static_cast<Index>(bytes / 24);
+    std::vector<double> a(n, 0.0), b(n, 1.0), c(n, 2.0);
+    return fastest_ms(repeat, [&] {
+        team.for_each_worker([&, threads = Index(team.size())](WorkerId w) {
+            double* const to = a.data();
+            double const *const from = b.data(), *const factor = c.data();
+            for (Index i = n * w / threads; i < n * (w + 1) / threads; ++i) to[i] = from[i] + 3 * factor[i];
+        });
+    });
+}
+
+/// The forward sweep of a program without threads: rows in their order, in CSR with 32-bit indices, blocks column-major.
+class SerialSweep {
+  public:
+    SerialSweep(RowPattern const& pattern, int size)
+        : pattern_(pattern), size_(size), values_(lower_blocks(pattern) * size * size, 1e-3),
+          x_(Index(pattern.num_rows) * size, 1.0) {}
+
+    void run() {
+        double const* block = values_.data();
+        for (BlockRow i = 0; i < pattern_.num_rows; ++i) {
+            double* const target = x_.data() + Index(i) * size_;
+            for (BlockRow const j : pattern_.lower(i)) {
+                double const* const x = x_.data() + Index(j) * size_;
+                for (int c = 0; c < size_; ++c)
+                    for (int r = 0; r < size_; ++r) target[r] -= *block++ * x[c];
+            }
+        }
+    }
+    static Offset lower_blocks(RowPattern const& pattern) {
+        Offset blocks = 0;
+        for (BlockRow i = 0; i < pattern.num_rows; ++i) blocks += std::ssize(pattern.lower(i));
+        return blocks;
+    }
+
+  private:
+    RowPattern const& pattern_;
+    int size_;
+    std::vector<double> values_, x_;
+};
+
+void run(std::string const& matrix, std::string const& ordering, Index levels, int threads, int repeat) {
+    auto const named = generate_matrix(matrix);
+    auto const* const a = std::get_if<CscMatrix<double>>(&named.matrix);
+    if (a == nullptr) throw Error(Status::usage, "a real matrix in double precision is needed");
+    OrderingOptions how;
+    how.method = ordering_method(ordering);
+    WorkerTeam team(Topology::detect(), threads);
+    Timer const ordering_timer;
+    auto order = order_rows(*a, 0, how);
+    double const ordering_ms = 1e3 * ordering_timer.seconds();
+    IncompleteOptions incomplete{.levels = levels, .block_size = order.block_size, .positions = order.positions};
+    Timer const analysis_timer;
+    IncompleteFactor<double> factor(*a, incomplete, team);
+    double const analysis_ms = 1e3 * analysis_timer.seconds();
+    auto const& sizes = factor.sizes();
+
+    auto const pattern = fill_pattern(block_pattern(*a, order.block_size, order.positions), levels, threads);
+    double const b = order.block_size, rows = static_cast<double>(pattern.num_rows);
+    double const lower_bytes =
+        static_cast<double>(SerialSweep::lower_blocks(pattern)) * (8 * b * b + 4) + 16 * b * rows;
+    double const upper_blocks = static_cast<double>(pattern.num_blocks() - SerialSweep::lower_blocks(pattern)) - rows;
+    double const upper_bytes = upper_blocks * (8 * b * b + 4) + (8 * b * b + 16 * b) * rows; // with the inverse diagonal
+    SerialSweep serial(pattern, order.block_size);
+    double const triad = triad_ms(team, lower_bytes, repeat);
+    constexpr double large = 3.0 * (256 << 20);
+    double const memory = triad_ms(team, large, std::max(3, repeat / 5));
+    double const serial_ms = fastest_ms(repeat, [&] { serial.run(); });
+    double const factor_ms = fastest_ms(std::max(3, repeat / 5), [&] { factor.factorize(*a); });
+    std::vector<double> x(a->rows, 1.0), rhs(a->rows, 1.0);
+    double const lower = fastest_ms(repeat, [&] { factor.solve_in_order(x.data(), TriangularPart::lower); });
+    std::ranges::fill(x, 1.0);
+    double const upper = fastest_ms(repeat, [&] { factor.solve_in_order(x.data(), TriangularPart::upper); });
+    double const application = fastest_ms(repeat, [&] { factor.solve(rhs.data(), x.data()); });
+    auto const rate = [](double bytes, double ms) { return bytes / ms / 1e6; };
+    fmt::print(R"({{"matrix": "{}", "ordering": "{}", "levels": {}, "threads": {}, "coarsen": "{}", "chunks": {}, )"
+               R"("synchronizations": {}, "ordering_ms": {:.1f}, "analysis_ms": {:.1f}, "coarsen_ms": {:.1f}, )"
+               R"("factor_ms": {:.2f}, "serial_lower_ms": {:.3f}, "lower_ms": {:.3f}, "upper_ms": {:.3f}, )"
+               R"("application_ms": {:.3f}, "memory_gbs": {:.1f}, "triad_gbs": {:.1f}, "lower_gbs": {:.1f}, "upper_gbs": {:.1f}}})"
+               "\n",
+               matrix, ordering, levels, threads, sizes.coarse_string, sizes.chunks, sizes.synchronizations, ordering_ms,
+               analysis_ms, 1e3 * sizes.coarsen_s, factor_ms, serial_ms, lower, upper, application,
+               rate(large, memory), rate(lower_bytes, triad), rate(lower_bytes, lower), rate(upper_bytes, upper));
+}
+
+} // namespace
+} // namespace espalier
+
+int main(int argc, char** argv) try {
+    if (argc != 6) throw espalier::Error(espalier::Status::usage, "bench_incomplete MATRIX ORDERING LEVELS THREADS REPEAT");
+    espalier::run(argv[1], argv[2], std::stol(argv[3]), std::stoi(argv[4]), std::stoi(argv[5]));
+    return 0;
+} catch (std::exception const& failure) {
+    fmt::print(stderr, "bench_incomplete: {}\n", failure.what());
+    return 1;
+}
