@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <limits>
+#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -70,6 +71,16 @@ class Parser {
     std::size_t at_ = 0;
 };
 
+/// What add_coarse_operator() has added.
+struct ProgramOperators {
+    std::mutex mutex;
+    std::map<char, CoarseOperators::Entry> added;
+};
+ProgramOperators& operators_of_the_program() {
+    static ProgramOperators operators;
+    return operators;
+}
+
 std::string spelled(CoarseStep const& step) {
     return step.argument ? fmt::format("{}({})", step.letter, *step.argument) : std::string(1, step.letter);
 }
@@ -99,7 +110,20 @@ CoarseOperators CoarseOperators::standard() {
     operators.add('G', CoarseArgument::required, [](TaskGraph const& graph, Argument cores) {
         return aggregate_grow_local(graph, *cores);
     });
+    auto& [mutex, added] = operators_of_the_program();
+    std::scoped_lock const lock(mutex);
+    for (auto const& [letter, entry] : added) operators.add(letter, entry.argument, entry.apply);
     return operators;
+}
+
+void add_coarse_operator(char letter, CoarseArgument argument, UserCoarseOperator apply) {
+    CoarseOperators checked; // the letter
+    checked.add(letter, argument, [apply = std::move(apply)](TaskGraph const& graph, std::optional<Index> number) {
+        return apply({graph.successor_ptr, graph.successors, graph.cost}, number);
+    });
+    auto& [mutex, added] = operators_of_the_program();
+    std::scoped_lock const lock(mutex);
+    added.insert_or_assign(letter, *checked.find(letter));
 }
 
 void CoarseOperators::add(char letter, CoarseArgument argument, CoarseOperator apply) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "coarsen/aggregation.hpp"
+#include "espalier/coarsening.hpp"
 
 namespace espalier {
 
@@ -17,13 +18,11 @@ namespace espalier {
 /// in parentheses, or empty.
 using CoarseOperator = std::function<Aggregation(TaskGraph const& graph, std::optional<Index> argument)>;
 
-/// Whether the letter of an operator is followed by a number in parentheses.
-enum class CoarseArgument : std::uint8_t { none, optional, required };
-
 /// The operators that coarse strings may name, by their letters.
 class CoarseOperators {
   public:
-    /// S, F(N), D(M), C or C(k) (operators.hpp); H(cores) is HDagg, G(cores) GrowLocal (super_steps.hpp).
+    /// S, F(N), D(M), C or C(k), B(k) (operators.hpp); H(cores) is HDagg, G(cores) GrowLocal (super_steps.hpp); and those
+    /// of add_coarse_operator().
     static CoarseOperators standard();
 
     /// Adds an operator of the user, or replaces one. quotient_graph() checks its aggregations. Error{usage}

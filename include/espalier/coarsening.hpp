@@ -1,0 +1,78 @@
+// Coarse task graphs (Taggre) for programs: small tasks are aggregated by a coarse string, such as "SD(300)F(32)", which
+// may name operators of the program, and the aggregates run on threads.
+//
+//     espalier::add_coarse_operator('P', espalier::CoarseArgument::required, my_operator);
+//     espalier::CoarseTasks tasks({successor_ptr, successors, {}}, "P(8)D(4)");
+//     tasks.run([&](std::span<std::int32_t const> parts, int thread) { ... });
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "espalier/export.h"
+#include "espalier/schedule_settings.hpp"
+#include "espalier/task_runtime.hpp"
+#include "espalier/types.hpp"
+
+namespace espalier {
+
+/// Tasks 0 .. n - 1 and their dependences. The successors of a task have higher numbers than the task.
+struct TaskDependences {
+    std::span<Offset const> successor_ptr;    ///< n + 1 entries.
+    std::span<std::int32_t const> successors; ///< Those of task t are at successor_ptr[t] .. successor_ptr[t + 1] - 1.
+    std::span<double const> cost;             ///< n entries; or empty: all tasks cost the same.
+};
+
+/// Whether the letter of an operator is followed by a number in parentheses.
+enum class CoarseArgument : std::uint8_t { none, optional, required };
+
+/// An operator: returns the aggregate of each task. Aggregates are numbered from 0 without gaps, and must not depend on
+/// each other in a cycle. The argument is the number in parentheses, or empty.
+using UserCoarseOperator =
+    std::function<std::vector<std::int32_t>(TaskDependences const& tasks, std::optional<Index> argument)>;
+
+/// From now on, coarse strings of this process may name this operator, those of Options::coarsen included; it replaces
+/// one with the same letter. Solvers on several processes need it on each. Thread-safe. Error{usage} unless the letter
+/// is a capital letter.
+ESPALIER_API void add_coarse_operator(char letter, CoarseArgument argument, UserCoarseOperator apply);
+
+/// Computes the tasks of an aggregate, which ascend: their order is one in which they may run.
+using AggregateFunction = std::function<void(std::span<std::int32_t const> parts, int thread)>;
+
+/// How aggregates run.
+struct CoarseRun {
+    int threads = 0;                                        ///< 0 for the cores that the process may use.
+    TaskRuntime runtime = TaskRuntime::espalier;            ///< What runs the aggregates.
+    SchedulePolicy schedule = SchedulePolicy::dynamic_tree; ///< Of TaskRuntime::espalier: dynamic, places or nas.
+};
+
+/// A coarse task graph. A moved-from object can only be destroyed or assigned to.
+class ESPALIER_API CoarseTasks {
+  public:
+    /// Error{usage} for successors that are no higher tasks, for a wrong string, and for an operator whose aggregates are
+    /// no aggregation.
+    CoarseTasks(TaskDependences const& tasks, std::string_view coarse_string);
+    ~CoarseTasks();
+    CoarseTasks(CoarseTasks&&) noexcept;            ///< Moves.
+    CoarseTasks& operator=(CoarseTasks&&) noexcept; ///< Moves.
+
+    [[nodiscard]] std::int32_t num_aggregates() const; ///< Aggregates 0 .. num_aggregates() - 1.
+    [[nodiscard]] std::span<std::int32_t const> parts_of(std::int32_t aggregate) const; ///< Its tasks, ascending.
+    [[nodiscard]] std::span<std::int32_t const> successors_of(std::int32_t aggregate) const; ///< Distinct aggregates.
+
+    /// Calls function(parts, thread) for each aggregate after those that it depends on, whose writes it sees. The first
+    /// exception of the function ends the run and is rethrown. Error{unsupported} for a runtime that this build lacks;
+    /// Error{usage} for another schedule than CoarseRun names.
+    void run(AggregateFunction const& function, CoarseRun const& how = {}) const;
+
+  private:
+    struct Graph;
+    std::unique_ptr<Graph> graph_;
+};
+
+} // namespace espalier

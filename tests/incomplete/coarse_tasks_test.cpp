@@ -1,0 +1,113 @@
+// Operators and aggregate functions of a program.
+#include "espalier/coarsening.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "core/status_of.hpp"
+#include "incomplete/incomplete_factor.hpp"
+#include "runtime/other_runtime.hpp"
+#include "solver/generated.hpp"
+
+namespace espalier {
+namespace {
+
+using Task = std::int32_t;
+
+/// A grid of n x n tasks, each of which follows its neighbours to the left and below.
+struct Grid {
+    explicit Grid(Task n) {
+        for (Task task = 0; task < n * n; ++task) {
+            if ((task + 1) % n != 0) successors.push_back(task + 1);
+            if (task + n < n * n) successors.push_back(task + n);
+            ptr.push_back(std::ssize(successors));
+        }
+    }
+    [[nodiscard]] TaskDependences dependences() const { return {ptr, successors, {}}; }
+    std::vector<Offset> ptr{0};
+    std::vector<Task> successors;
+};
+
+/// P(w): squares of w x w cells of a grid of 12 x 12.
+void add_squares() {
+    add_coarse_operator('P', CoarseArgument::required, [](TaskDependences const& tasks, std::optional<Index> width) {
+        Task const n = 12, w = static_cast<Task>(*width), across = (n + w - 1) / w;
+        std::vector<Task> squares(tasks.successor_ptr.size() - 1);
+        for (Task task = 0; task < std::ssize(squares); ++task) squares[task] = task % n / w + task / n / w * across;
+        return squares;
+    });
+}
+
+std::vector<CoarseRun> all_runs() {
+    std::vector<CoarseRun> runs;
+    for (int const threads : {1, 3}) {
+        for (auto const schedule : {SchedulePolicy::dynamic_tree, SchedulePolicy::places, SchedulePolicy::nas})
+            runs.push_back({.threads = threads, .schedule = schedule});
+        for (auto const runtime : {TaskRuntime::tbb, TaskRuntime::openmp})
+            if (has_runtime(runtime)) runs.push_back({.threads = threads, .runtime = runtime});
+    }
+    return runs;
+}
+
+TEST(CoarseTasks, CountThePathsOfAGridOnEveryRuntime) {
+    add_squares();
+    Task const n = 12;
+    Grid const grid(n);
+    CoarseTasks const tasks(grid.dependences(), "P(4)S");
+    EXPECT_EQ(tasks.num_aggregates(), 9);
+    EXPECT_EQ(tasks.successors_of(0).size(), 2u);
+    EXPECT_EQ(tasks.parts_of(0).size(), 16u);
+    for (auto const& how : all_runs()) {
+        std::vector<std::int64_t> paths(grid.ptr.size() - 1, 0);
+        tasks.run(
+            [&](std::span<Task const> parts, int) {
+                for (Task const task : parts)
+                    paths[task] = task < n || task % n == 0 ? 1 : paths[task - 1] + paths[task - n];
+            },
+            how);
+        EXPECT_EQ(paths.back(), 705432); // 22 over 11
+    }
+}
+
+TEST(CoarseTasks, RethrowTheErrorOfAFunction) {
+    Grid const grid(6);
+    CoarseTasks const tasks(grid.dependences(), "D(3)");
+    auto const fails = [](std::span<Task const> parts, int) {
+        if (parts.front() > 10) throw std::runtime_error("later");
+    };
+    for (auto const& how : all_runs()) EXPECT_THROW(tasks.run(fails, how), std::runtime_error);
+}
+
+TEST(CoarseTasks, RefuseWhatIsWrong) {
+    Grid grid(3);
+    auto const nothing = [](std::span<Task const>, int) {};
+    CoarseTasks const tasks(grid.dependences(), "S");
+    EXPECT_EQ(status_of([&] { tasks.run(nothing, {.schedule = SchedulePolicy::static_order}); }), Status::usage);
+    EXPECT_EQ(status_of([&] { CoarseTasks(grid.dependences(), "Q(2)"); }), Status::usage);
+    EXPECT_EQ(status_of([&] { add_coarse_operator('p', CoarseArgument::none, {}); }), Status::usage);
+    grid.successors[0] = 0;
+    EXPECT_EQ(status_of([&] { CoarseTasks(grid.dependences(), "S"); }), Status::usage);
+    grid.ptr.pop_back();
+    EXPECT_EQ(status_of([&] { CoarseTasks(grid.dependences(), "S"); }), Status::usage);
+}
+
+TEST(CoarseTasks, OperatorsOfAProgramServeIncompleteFactors) {
+    add_squares();
+    auto const a = generated<double>("lap2d:12");
+    WorkerTeam team(Topology::synthetic("core:2"), 2, false);
+    IncompleteOptions options;
+    options.coarse_string = "P(4)";
+    IncompleteFactor<double> squares(a, options, team), standard(a, {}, team);
+    EXPECT_EQ(squares.sizes().chunks, 9);
+    std::vector<double> const b(a.rows, 1.0);
+    std::vector<double> x(a.rows), y(a.rows);
+    squares.factorize(a);
+    standard.factorize(a);
+    squares.solve(b.data(), x.data());
+    standard.solve(b.data(), y.data());
+    EXPECT_EQ(x, y);
+}
+
+} // namespace
+} // namespace espalier
