@@ -102,7 +102,7 @@ template <class T> void Analysis<T>::fill(AnalysisReport& report) const {
         report.factor_bytes = static_cast<std::uint64_t>(scalar->nnz_factor) * sizeof(T);
         report.memory_bytes = scalar->bytes(sizeof(T), working_entries);
         report.memory_bytes_of_process.assign(1, static_cast<double>(report.memory_bytes));
-        report.predicted_factor_s = predict_times(*scalar).scalar_s * flop_factor<T>;
+        report.predicted_factor_s = predicted_scalar_seconds(*scalar) * flop_factor<T>;
         return;
     }
     double const sides = form.has_upper() ? 2 : 1;

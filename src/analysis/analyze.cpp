@@ -63,6 +63,7 @@ template <class T> class Analyzer {
         validate();
         choose_kind();
         if (goes_without_supernodes()) return std::move(analysis_);
+        if (!options_.allow_singular) require_entries_in_every_row(matrix_, options_.schur, &interrupt_);
         scale_and_match();
         if (options_.method == SolveMethod::ilu) {
             require_runtime(options_.runtime);
@@ -84,7 +85,6 @@ template <class T> class Analyzer {
         require_square(matrix_);
         matrix_.validate();
         require_schur_unknowns(options_.schur, matrix_.cols);
-        if (!options_.allow_singular) require_entries_in_every_row(matrix_, options_.schur, &interrupt_);
         analysis_.pattern = PatternFingerprint(matrix_);
         analysis_.values = hash_of_values(matrix_);
         interrupt_.check();
@@ -133,12 +133,12 @@ template <class T> class Analyzer {
         auto plan = plan_scalar_lu({matrix_.col_ptr, matrix_.row_ind}, !is_natural);
         if (!plan) return false;
         Index const rank = plan->form.structural_rank;
+        if (rank < matrix_.cols) require_entries_in_every_row(matrix_, options_.schur, &interrupt_);
         if (rank < matrix_.cols)
             throw Error(Status::singular,
                         fmt::format("the matrix is structurally singular: its structural rank is {} of {}",
                                     rank, matrix_.cols));
-        auto const times = predict_times(*plan);
-        if (options_.supernodes == Toggle::automatic && times.scalar_s > times.supernodal_s) return false;
+        if (options_.supernodes == Toggle::automatic && !prefers_no_supernodes(*plan)) return false;
         analysis_.ordering = is_natural ? OrderingMethod::natural : OrderingMethod::amd;
         analysis_.cost_model = "default";
         analysis_.ordering_s = timer.seconds();
@@ -220,13 +220,16 @@ template <class T> class Analyzer {
         job->pairs = analysis_.system.pairs();
         job->schur = options_.schur;
         job->ordering = ordering_options();
+        job->chooses = options_.ordering == OrderingMethod::automatic;
         job->symbolic = symbolic_options(options_);
         job->symbolic.interrupt = &interrupt_;
         job->interrupt = context_.interrupt;
         run_step(job, "ordering", trace::Kind::ordering, &StructureJob::order_vertices);
         run_step(job, "symbolic factorization", trace::Kind::symbolic, &StructureJob::find_supernodes);
-        if (options_.ordering == OrderingMethod::automatic && scotch_pays(*job))
-            run_step(job, "second ordering", trace::Kind::ordering, &StructureJob::order_by_scotch_too);
+        if (job->chooses) {
+            if (dissection_pays(*job)) order_again_by(OrderingMethod::dissection, job);
+            if (scotch_pays(*job)) order_again_by(OrderingMethod::scotch, job);
+        }
         analysis_.ordering = job->ordering.method;
         analysis_.supernodal = std::move(job->structure);
         analysis_.compressed_vertices = job->compressed.graph.num_vertices;
@@ -239,6 +242,19 @@ template <class T> class Analyzer {
         auto const entries = static_cast<std::uint64_t>(matrix_.stored());
         std::uint64_t const copy = analysis_.system.is_identity() ? 0 : entries * (sizeof(T) + sizeof(Index));
         return copy + 2 * entries * sizeof(Index) + static_cast<std::uint64_t>(matrix_.cols) * 60;
+    }
+
+    void order_again_by(OrderingMethod method, std::shared_ptr<StructureJob> const& job) {
+        job->second = method;
+        run_step(job, "another ordering", trace::Kind::ordering, &StructureJob::order_again);
+    }
+
+    // Whether dissection, after minimum degree, may save more time of the factorization than it takes. It rarely saves
+    // more than half.
+    bool dissection_pays(StructureJob const& job) {
+        return job.ordering.method == OrderingMethod::amd &&
+               0.5 * expected_seconds(job.structure) / machine().processes >
+                   predicted_dissection_seconds(job.compressed.graph);
     }
 
     // Whether SCOTCH is expected to save more time of the factorization than it takes. Its orderings need about 6 %

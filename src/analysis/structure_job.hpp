@@ -11,6 +11,7 @@
 #include "core/interrupt.hpp"
 #include "core/timer.hpp"
 #include "incomplete/row_order.hpp"
+#include "ordering/lattice.hpp"
 #include "ordering/ordering.hpp"
 #include "symbolic/symbolic.hpp"
 
@@ -25,7 +26,9 @@ struct StructureJob {
     Graph graph;
     std::vector<std::pair<Index, Index>> pairs;
     std::vector<Index> schur;
-    OrderingOptions ordering;
+    OrderingOptions ordering; // with the method of the result
+    bool chooses = false;     // whether minimum degree may take the place of the method
+    OrderingMethod second = OrderingMethod::scotch; // of order_again()
     SymbolicOptions symbolic;
     std::shared_ptr<Interrupt> interrupt;
     std::uint64_t max_bytes = 0; // of ordering and symbolic factorization; 0 for no limit
@@ -42,6 +45,7 @@ struct StructureJob {
             ordering.method == OrderingMethod::natural || ordering.method == OrderingMethod::user;
         compressed = by_row ? uncompressed(std::move(graph), schur) : compress(std::move(graph), schur, pairs);
         graph = {};
+        if (chooses && starts_with_minimum_degree()) ordering.method = OrderingMethod::amd;
         require_memory(bytes_of(compressed.graph) + ordering_bytes(compressed.graph, ordering), max_bytes,
                        "the analysis");
         order = compute_ordering(compressed, ordering);
@@ -55,19 +59,28 @@ struct StructureJob {
         symbolic_s = timer.seconds();
     }
 
-    // Orders by SCOTCH as well, and keeps the ordering with fewer operations.
-    void order_by_scotch_too() {
+    // Orders by `second` as well, and keeps the ordering with fewer operations.
+    void order_again() {
         Timer const timer;
-        ordering.method = OrderingMethod::scotch;
+        OrderingMethod const first = std::exchange(ordering.method, second);
         Ordering other = compute_ordering(compressed, ordering);
         SupernodalStructure others = espalier::find_supernodes(compressed, other, symbolic);
         if (others.flops < structure.flops) {
             order = std::move(other);
             structure = std::move(others);
         } else {
-            ordering.method = OrderingMethod::dissection;
+            ordering.method = first;
         }
         ordering_s += timer.seconds();
+    }
+
+  private:
+    // Minimum degree takes less time than a dissection, which often does not pay on small and irregular graphs.
+    [[nodiscard]] bool starts_with_minimum_degree() const {
+        constexpr double small_s = 0.01;
+        Graph const& vertices = compressed.graph;
+        return (predicted_dissection_seconds(vertices) < small_s || is_irregular(vertices)) &&
+               !find_lattice(vertices);
     }
 };
 

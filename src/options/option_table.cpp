@@ -199,7 +199,7 @@ constexpr std::array table = {
          "accept a matrix that is singular by its pattern, to compute its null space"}),
     ordering({"ordering", analyses, method, "METHOD|FILE",
               "ordering of the unknowns: a method, or a file with the new position of each row",
-              "dissection, or scotch if that saves time; natural for --method ilu"}),
+              "dissection, or amd or scotch if that saves time; natural for --method ilu"}),
     count<&Options::levels>({"levels", here, method, "K", "ilu: levels of fill of ILU(k) and IC(k)"}, 0, 1'000'000),
     count<&Options::block_size>({"block-size", here, method, "B", "ilu: size of dense blocks", "found from the matrix"},
                                 1, 6, "auto"),

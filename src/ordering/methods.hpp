@@ -1,5 +1,5 @@
 // The methods of ordering.cpp. Each takes a graph with at least two vertices and one edge, and returns
-// perm[old] = new. All except AMD use the weights.
+// perm[old] = new.
 #pragma once
 
 #include <string>
@@ -25,9 +25,6 @@ std::vector<Index> order_by_scotch_strategy(Graph const& graph, std::string cons
 
 /// Nested dissection by METIS_NodeND (Karypis and Kumar 1998), on one thread with a fixed seed.
 std::vector<Index> order_by_metis(Graph const& graph);
-
-/// Approximate minimum degree (Amestoy, Davis and Duff 1996).
-std::vector<Index> order_by_amd(Graph const& graph);
 
 /// The weights of `graph` for a dissection: integers in 1 .. 64 with a sum of at most `limit` >=
 /// num_vertices, approximately proportional to the original weights; empty if all are equal. They only affect

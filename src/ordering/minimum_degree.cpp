@@ -1,22 +1,79 @@
 #include "ordering/minimum_degree.hpp"
 
-#include <type_traits>
+#include <algorithm>
 
-#include <amd.h>
-#include <fmt/format.h>
+#include "core/error.hpp"
+#include "ordering/methods.hpp"
+#include "ordering/quotient_graph.hpp"
 
 namespace espalier {
 
+namespace {
+
+// The lists of all vertices, and the free room of QuotientGraph, have 32-bit positions up to here.
+constexpr std::size_t most_short_entries = std::size_t{1} << 30;
+
+template <class Position>
+MinimumDegree order_pattern(std::span<std::int32_t const> ptr, std::span<std::int32_t const> ind,
+                            std::span<std::int32_t> order) {
+    auto const n = static_cast<std::int32_t>(order.size());
+    auto const for_each_edge = [&](auto const& body) {
+        for (std::int32_t j = 0; j < n; ++j)
+            for (std::int32_t p = ptr[j]; p < ptr[j + 1]; ++p)
+                if (ind[p] != j) body(ind[p], j);
+    };
+    std::vector<std::int32_t> length(n, 0);
+    for_each_edge([&](std::int32_t i, std::int32_t j) {
+        ++length[i];
+        ++length[j];
+    });
+    QuotientGraph<Position> graph({}, length);
+    for_each_edge([&](std::int32_t i, std::int32_t j) {
+        graph.add(i, j);
+        graph.add(j, i);
+    });
+    graph.drop_repeated();
+    return graph.run(order);
+}
+
+template <class Position>
+void order_graph(Graph const& graph, std::vector<std::int32_t> const& weights, std::span<std::int32_t> order) {
+    std::vector<std::int32_t> length(order.size());
+    for (std::size_t v = 0; v < length.size(); ++v) length[v] = static_cast<std::int32_t>(graph.degree(v));
+    QuotientGraph<Position> quotient(weights, length);
+    for (std::int32_t v = 0; v < std::ssize(order); ++v)
+        for (Index const w : graph.neighbours(v)) quotient.add(v, static_cast<std::int32_t>(w));
+    quotient.run(order);
+}
+
+} // namespace
+
 MinimumDegree minimum_degree(std::span<std::int32_t const> ptr, std::span<std::int32_t const> ind,
                              std::span<std::int32_t> order) {
-    static_assert(std::is_same_v<int, std::int32_t>);
-    double info[AMD_INFO];
-    int const code =
-        amd_order(static_cast<int>(order.size()), ptr.data(), ind.data(), order.data(), nullptr, info);
-    if (code == AMD_OUT_OF_MEMORY) throw Error(Status::out_of_memory, "AMD ran out of memory while ordering");
-    if (code != AMD_OK && code != AMD_OK_BUT_JUMBLED)
-        throw Error(Status::internal, fmt::format("AMD rejected the pattern with status {}", code));
-    return {static_cast<Offset>(info[AMD_LNZ]), info[AMD_NDIV] + 2 * info[AMD_NMULTSUBS_LU]};
+    return 2 * ind.size() + order.size() < most_short_entries ? order_pattern<std::int32_t>(ptr, ind, order)
+                                                              : order_pattern<std::int64_t>(ptr, ind, order);
+}
+
+std::vector<Index> minimum_degree(Graph const& graph) {
+    constexpr Index limit = Index{1} << 30;
+    if (graph.num_vertices >= limit)
+        throw Error(Status::unsupported, "the ordering 'amd' is for graphs of less than 2^30 vertices");
+    double sum = 0;
+    Index least = 1;
+    for (Index const weight : graph.weight) {
+        sum += static_cast<double>(weight);
+        least = std::min(least, weight);
+    }
+    // There is a list for each degree.
+    bool const is_balanced = least > 0 && sum < std::min<double>(limit, 64.0 * static_cast<double>(graph.num_vertices));
+    auto const balanced = is_balanced ? graph.weight : balance_weights(graph, limit);
+    std::vector<std::int32_t> const weights(balanced.begin(), balanced.end());
+    std::vector<std::int32_t> order(graph.num_vertices);
+    if (graph.adj.size() + order.size() < most_short_entries)
+        order_graph<std::int32_t>(graph, weights, order);
+    else
+        order_graph<std::int64_t>(graph, weights, order);
+    return {order.begin(), order.end()};
 }
 
 } // namespace espalier

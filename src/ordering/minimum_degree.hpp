@@ -1,23 +1,30 @@
-// Approximate minimum degree for small and irregular patterns with 32-bit positions, without a graph object.
+// Approximate minimum degree (Amestoy, Davis and Duff 1996). Input: a symmetric pattern; output: an order of its vertices
+// in which elimination causes little fill, and bounds of the entries and operations of the factors.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
+#include "core/graph.hpp"
 #include "espalier/types.hpp"
 
 namespace espalier {
 
 /// What an LU factorization in this order costs with all pivots on the diagonal: entries of L below the
-/// diagonal (as many as of U above it), and operations.
+/// diagonal (as many as of U above it), and operations. These are upper bounds, which are nearly sharp.
 struct MinimumDegree {
     Offset nnz_lower = 0;
     double flops = 0;
 };
 
-/// Orders the square pattern A (columns ptr, rows ind, in any order) by AMD of A + A^T: order[new] = old.
-/// Errors: {out_of_memory}; {internal} for an invalid pattern.
+/// Orders the square pattern A + A^T, of which A has the columns ptr and the rows ind in any order, with or without
+/// diagonal: order[new] = old. Takes little more than linear time on sparse graphs.
 MinimumDegree minimum_degree(std::span<std::int32_t const> ptr, std::span<std::int32_t const> ind,
                              std::span<std::int32_t> order);
+
+/// Orders the vertices of a graph with their weights, which are scaled by balance_weights() if they are far from 1:
+/// order[new] = old. Error{unsupported} for 2^30 vertices or more.
+std::vector<Index> minimum_degree(Graph const& graph);
 
 } // namespace espalier

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "ordering/methods.hpp"
+#include "ordering/minimum_degree.hpp"
 #include "ordering/permutation.hpp"
 #include "ordering/rcm.hpp"
 
@@ -60,7 +61,7 @@ std::vector<Index> order_core(Graph const& graph, OrderingOptions const& options
     case OrderingMethod::metis:
         return order_by_metis(graph);
     case OrderingMethod::amd:
-        return order_by_amd(graph);
+        return invert_permutation(minimum_degree(graph), "minimum degree");
     case OrderingMethod::scotch:
         if (options.scotch_strategy.empty()) return order_by_scotch(graph, options.threads, options.interrupt);
         return order_by_scotch_strategy(graph, options.scotch_strategy, options.threads, options.deterministic);
@@ -204,11 +205,30 @@ std::uint64_t ordering_bytes(Graph const& graph, OrderingOptions const& options)
     return static_cast<std::uint64_t>(alone * (1 + bytes.more * (1 - 1.0 / std::max(1, options.threads))));
 }
 
-double predicted_scotch_seconds(Graph const& graph) {
+namespace {
+
+// Each level of the dissection looks at all entries of the graph.
+double seconds_of_levels(Graph const& graph, double seconds_of_entry) {
     auto const n = static_cast<double>(graph.num_vertices);
     auto const entries = static_cast<double>(std::ssize(graph.adj)) + n;
-    double const levels = std::log2(std::max(2.0, n / 100));
-    return 0.16e-6 * entries * levels;
+    return seconds_of_entry * entries * std::log2(std::max(2.0, n / 100));
+}
+
+} // namespace
+
+double predicted_scotch_seconds(Graph const& graph) {
+    return seconds_of_levels(graph, 0.16e-6);
+}
+
+double predicted_dissection_seconds(Graph const& graph) {
+    return seconds_of_levels(graph, 0.02e-6);
+}
+
+bool is_irregular(Graph const& graph) {
+    Offset most = 0;
+    for (Index v = 0; v < graph.num_vertices; ++v) most = std::max(most, graph.degree(v));
+    return static_cast<double>(most) * static_cast<double>(graph.num_vertices) >
+           10 * static_cast<double>(std::ssize(graph.adj));
 }
 
 Graph induced_subgraph(Graph const& graph, std::span<Index const> vertices) {

@@ -43,8 +43,13 @@ Ordering compute_ordering(CompressedGraph const& compressed, OrderingOptions con
 /// addition to the graph. It was fitted to the peaks of all methods on grids, chains and random graphs.
 std::uint64_t ordering_bytes(Graph const& graph, OrderingOptions const& options);
 
-/// Approximate seconds of the method `scotch` on one thread.
+/// Approximate seconds of the methods `scotch` and `dissection` on one thread.
 double predicted_scotch_seconds(Graph const& graph);
+double predicted_dissection_seconds(Graph const& graph);
+
+/// Whether a vertex has more than ten times as many neighbours as the average, as in circuits. Minimum degree often finds
+/// the better orderings of such graphs.
+bool is_irregular(Graph const& graph);
 
 /// The vertices `vertices` (distinct, ascending) of a graph, renumbered from 0, with their weights and the
 /// edges between them. Takes time linear in all vertices and the edges of `vertices`.

@@ -56,7 +56,7 @@ std::vector<Index> components(Region const& region, Index& num_components);
 /// The position 0 .. num_interior - 1 of each interior vertex in an order of a leaf of nested dissection.
 /// Regions with up to 256 interior vertices are ordered by exact external minimum degree in interior and halo
 /// (Tinney and Walker 1967; Pellegrini, Roman, Amestoy 2000) with weights; ties go to the lower number.
-/// Larger regions are ordered by AMD on the interior alone.
+/// Larger regions are ordered by approximate minimum degree on the interior alone.
 std::vector<Index> order_leaf(Region const& region);
 
 } // namespace espalier

@@ -25,12 +25,11 @@ struct ScalarPlan {
 /// `ordered` is false for blocks in the order of the matrix.
 std::optional<ScalarPlan> plan_scalar_lu(PatternView const& pattern, bool ordered = true);
 
-/// Seconds of a refactorization without supernodes, and with them: measured for double precision, with AVX2
-/// and AVX-512. Supernodes compute faster, and cost more for each entry and column, because they are thin.
-struct ScalarTimes {
-    double scalar_s = 0;
-    double supernodal_s = 0;
-};
-ScalarTimes predict_times(ScalarPlan const& plan);
+/// Seconds of a refactorization without supernodes, in double precision with AVX2 or AVX-512.
+double predicted_scalar_seconds(ScalarPlan const& plan);
+
+/// Whether to go without supernodes: by predicted times of a refactorization and a solve, and the tenth part of what the
+/// analysis takes longer with supernodes. Supernodes compute faster, and cost more for each column.
+bool prefers_no_supernodes(ScalarPlan const& plan);
 
 } // namespace espalier

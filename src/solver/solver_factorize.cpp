@@ -103,7 +103,7 @@ template <class T> void Solver<T>::State::factorize_scalar(CscMatrix<T> const& m
         report.factor.rcond = refiner_->reciprocal_condition();
     }
     factorized_ = true;
-    report.peak_memory_bytes = context_.on_all([] { return peak_rss_bytes(); });
+    if (!report.factor.pivots_reused) report.peak_memory_bytes = peak_rss_bytes(); // a system call
 }
 
 template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& matrix) {

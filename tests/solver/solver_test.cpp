@@ -1,6 +1,7 @@
 // The whole pipeline: every factorization x scalar x threads x ordering against the backward error.
-#include <gtest/gtest.h>
+#include <set>
 
+#include <gtest/gtest.h>
 
 #include "core/scalar.hpp"
 #include "core/status_of.hpp"
@@ -217,29 +218,32 @@ Report analysis_with(CscMatrix<double> const& a, OrderingMethod ordering) {
     return solver.report();
 }
 
-TEST(Solver, OrdersTwiceOnlyIfTheFactorizationIsLong) {
+TEST(Solver, OrdersAgainOnlyIfTheFactorizationIsLong) {
     // The elimination of a graph of few vertices with many unknowns takes much longer than its ordering.
-    auto const expect_best = [](CscMatrix<double> const& a) {
-        Report const own = analysis_with(a, OrderingMethod::dissection);
-        Report const scotch = analysis_with(a, OrderingMethod::scotch);
+    auto const find_best = [](CscMatrix<double> const& a) {
+        OrderingMethod best = OrderingMethod::amd;
+        double least = analysis_with(a, best).analysis.flops;
+        for (OrderingMethod const other : {OrderingMethod::dissection, OrderingMethod::scotch})
+            if (double const flops = analysis_with(a, other).analysis.flops; flops < least) {
+                least = flops;
+                best = other;
+            }
         Report const chosen = analysis_with(a, OrderingMethod::automatic);
-        bool const scotch_is_better = scotch.analysis.flops < own.analysis.flops;
-        EXPECT_EQ(chosen.ordering, scotch_is_better ? OrderingMethod::scotch : OrderingMethod::dissection);
-        EXPECT_EQ(chosen.analysis.flops, std::min(scotch.analysis.flops, own.analysis.flops));
-        return scotch_is_better;
+        EXPECT_EQ(chosen.ordering, best);
+        EXPECT_EQ(chosen.analysis.flops, least);
+        return best;
     };
-    int better = 0, worse = 0;
+    std::set<OrderingMethod> found;
     for (char const* const spec : {"lap2d:12", "lap2d:14", "lap2d:16", "lap3d:6"})
-        ++(expect_best(with_many_unknowns(with_long_edge(spec), 20)) ? better : worse);
-    EXPECT_GT(better, 0);
-    EXPECT_GT(worse, 0);
+        found.insert(find_best(with_many_unknowns(with_long_edge(spec), 20)));
+    EXPECT_GT(found.size(), 1);
 
-    int left_alone = 0; // short factorizations, although the ordering by SCOTCH is better
+    int left_alone = 0; // short factorizations, although another ordering is better
     for (char const* const spec : {"lap2d:30", "lap2d:34", "lap2d:40", "lap2d:46", "lap3d:9", "lap3d:11"}) {
         auto const a = with_long_edge(spec);
         Report const chosen = analysis_with(a, OrderingMethod::automatic);
-        EXPECT_EQ(chosen.ordering, OrderingMethod::dissection);
-        EXPECT_EQ(chosen.analysis.flops, analysis_with(a, OrderingMethod::dissection).analysis.flops);
+        EXPECT_EQ(chosen.ordering, OrderingMethod::amd);
+        EXPECT_EQ(chosen.analysis.flops, analysis_with(a, OrderingMethod::amd).analysis.flops);
         if (analysis_with(a, OrderingMethod::scotch).analysis.flops < chosen.analysis.flops) ++left_alone;
     }
     EXPECT_GT(left_alone, 0);

@@ -34,8 +34,8 @@ class IluKeywords(TypedDict, total=False):
     allow_singular: bool | None
 
     #: ordering of the unknowns: a method, or a file with the new position of each row (auto, dissection,
-    #: scotch, metis, amd, natural, rcm or FILE) [auto: dissection, or scotch if that saves time; natural for
-    #: --method ilu]
+    #: scotch, metis, amd, natural, rcm or FILE) [auto: dissection, or amd or scotch if that saves time;
+    #: natural for --method ilu]
     ordering: str | os.PathLike[str] | None
 
     #: ilu: size of dense blocks [auto: found from the matrix]

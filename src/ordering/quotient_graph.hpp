@@ -1,0 +1,84 @@
+// The quotient graph of minimum degree. Eliminated vertices are elements, whose lists are the cliques that their
+// elimination causes. The others are variables. The list of a variable has the elements that it belongs to, followed by
+// its other neighbours. Variables with equal lists are merged and eliminated together.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "espalier/types.hpp"
+#include "ordering/minimum_degree.hpp"
+
+namespace espalier {
+
+/// Eliminates all variables of a graph. `Position` numbers the entries of all lists.
+template <class Position> class QuotientGraph {
+  public:
+    /// Vertex v has this weight (empty: 1; the sum is below 2^30) and up to lengths[v] neighbours.
+    QuotientGraph(std::span<std::int32_t const> weights, std::span<std::int32_t const> lengths);
+
+    /// Receives a neighbour of v. Neighbours are added from both sides.
+    void add(std::int32_t v, std::int32_t neighbour) {
+        Node& node = nodes_[v];
+        lists_[node.begin + node.length++] = neighbour;
+    }
+    /// Removes neighbours that were added several times.
+    void drop_repeated();
+
+    /// Eliminates all variables, and writes order[new] = old.
+    MinimumDegree run(std::span<std::int32_t> order);
+
+  private:
+    static constexpr std::int32_t none = -1, is_element = -1, is_dead = -2;
+
+    // Time is lost in waits for memory, so what a step needs of a vertex is in one place.
+    struct Node {
+        Position begin = 0;           ///< Its list in lists_. Of a dead vertex: the one that absorbed it, or none.
+        std::int32_t length = 0;      ///< Of the list.
+        std::int32_t elements = 0;    ///< How many entries, from the first, are elements; or is_element, is_dead.
+        std::int32_t degree = 0;      ///< Of a variable, approximately; of an element the weight of its list.
+        std::int32_t mark = 1;        ///< 0 for a dead element; otherwise compared with mark_.
+        std::int32_t next = none;     ///< In a list of equal degree, or in a bucket.
+        std::int32_t previous = none; ///< In a list of equal degree; in a bucket the hash.
+    };
+
+    void sort_by_degree();
+    void insert(std::int32_t v, std::int32_t degree);
+    void remove(Node const& node);
+    std::int32_t choose_pivot();
+    void form_element(std::int32_t pivot);
+    void make_room(Position entries);
+    void weigh_outside();
+    void update_degrees(std::int32_t pivot);
+    void update_degree(std::int32_t pivot, std::int32_t v);
+    void merge_alike();
+    void merge_bucket(std::int32_t first);
+    void finish_element(std::int32_t pivot);
+    void absorb(Node& element, std::int32_t pivot);
+    void raise_mark(std::int32_t by);
+    void count_costs(double pivots, double below);
+    void write_order(std::span<std::int32_t> order);
+
+    std::vector<Node> nodes_;
+    std::vector<std::int32_t> size_; ///< The weight of a variable; negative in the new element; 0 if merged.
+    std::vector<std::int32_t> lists_;
+    Position free_ = 0; ///< lists_ is used up to here.
+    std::vector<std::int32_t> head_;   ///< The first variable of each degree,
+    std::vector<std::int32_t> bucket_; ///< and of each part of the hashes.
+    std::vector<std::int32_t> dense_;  ///< Vertices with many neighbours, which come last.
+    std::int32_t dense_weight_ = 0;
+    std::int32_t left_ = 0; ///< The weight of the variables that are left.
+    std::int32_t least_degree_ = 0;
+    std::int32_t mark_ = 2;
+    std::int32_t largest_element_ = 0;
+
+    // The new element.
+    Position begin_ = 0, end_ = 0;
+    std::int32_t weight_ = 0; ///< Of its variables,
+    std::int32_t pivots_ = 0; ///< and of those that are eliminated with it.
+
+    MinimumDegree costs_;
+};
+
+} // namespace espalier
