@@ -1,0 +1,35 @@
+// One interface to the three solvers, for systems with one right-hand side on one thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "espalier/matrix.hpp"
+
+namespace espalier::small_systems {
+
+class SmallSolver {
+  public:
+    virtual ~SmallSolver() = default;
+    /// The methods take their time again in each call. `values` belong to the pattern of the constructor.
+    virtual void analyze() = 0;
+    virtual void factorize() = 0;
+    /// Other values, with the analysis and, if the solver can do that, the pivots of before.
+    virtual void refactorize(std::vector<double> const& values) = 0;
+    /// x := A^-1 x, without refinement.
+    virtual void solve(std::vector<double>& x) = 0;
+    /// Releases analysis and factors.
+    virtual void release() = 0;
+    /// What the solver chose to do after an analysis.
+    [[nodiscard]] virtual std::string path() const { return {}; }
+};
+
+/// `a` must outlive the solver.
+std::unique_ptr<SmallSolver> espalier_solver(CscMatrix<double> const& a);
+/// Needs both triangles of symmetric matrices.
+std::unique_ptr<SmallSolver> klu_solver(CscMatrix<double> const& a);
+/// `library` is a path of libmkl_rt.so.
+std::unique_ptr<SmallSolver> pardiso_solver(CscMatrix<double> const& a, std::string const& library);
+
+} // namespace espalier::small_systems
