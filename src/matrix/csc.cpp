@@ -84,7 +84,8 @@ template <class T> bool is_sound(CscMatrix<T> const& a) {
     }
     auto const* const numbers = reinterpret_cast<Real<T> const*>(a.values.data());
     std::size_t const count = a.values.size() * (is_complex<T> ? 2 : 1);
-    for (std::size_t k = 0; k < count; ++k) bad |= std::abs(numbers[k]) <= std::numeric_limits<Real<T>>::max() ? 0u : 1u;
+    for (std::size_t k = 0; k < count; ++k)
+        bad |= std::abs(numbers[k]) <= std::numeric_limits<Real<T>>::max() ? 0u : 1u;
     if (a.symmetry == Symmetry::hermitian)
         for (Index j = 0; j < a.cols; ++j)
             if (Offset const p = a.col_ptr[j]; p < a.col_ptr[j + 1])

@@ -1,5 +1,5 @@
-// Approximate minimum degree (Amestoy, Davis and Duff 1996). Input: a symmetric pattern; output: an order of its vertices
-// in which elimination causes little fill, and bounds of the entries and operations of the factors.
+// Approximate minimum degree (Amestoy, Davis and Duff 1996). Input: a symmetric pattern; output: an order of its
+// vertices in which elimination causes little fill, and bounds of the entries and operations of the factors.
 #pragma once
 
 #include <cstdint>

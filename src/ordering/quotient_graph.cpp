@@ -150,8 +150,8 @@ template <class Position> void QuotientGraph<Position>::absorb(Node& element, st
     element.mark = 0;
 }
 
-// Moves all lists together if there is no room for `entries` more behind them. While they move, the first entry of a list
-// is in Node::begin, and in its place the vertex.
+// Moves all lists together if there is no room for `entries` more behind them. While they move, the first entry of a
+// list is in Node::begin, and in its place the vertex.
 template <class Position> void QuotientGraph<Position>::make_room(Position entries) {
     if (free_ + entries <= std::ssize(lists_)) return;
     for (std::int32_t v = 0; v < std::ssize(nodes_); ++v) {
@@ -173,8 +173,8 @@ template <class Position> void QuotientGraph<Position>::make_room(Position entri
     free_ = to;
 }
 
-// For each element beside the new one: mark - mark_ is the weight of its variables outside of the new one. This loop and
-// those of update_degree() have no branches that depend on the vertices, because no processor can predict them.
+// For each element beside the new one: mark - mark_ is the weight of its variables outside of the new one. This loop
+// and those of update_degree() have no branches that depend on the vertices, because no processor can predict them.
 template <class Position> void QuotientGraph<Position>::weigh_outside() {
     Node* const nodes = nodes_.data();
     std::int32_t const* const lists = lists_.data();
@@ -326,7 +326,8 @@ template <class Position> void QuotientGraph<Position>::count_costs(double pivot
     costs_.flops += lower + 2 * products;
 }
 
-// A postorder of the tree in which each vertex is below the one that absorbed it. Merged variables come right before it.
+// A postorder of the tree in which each vertex is below the one that absorbed it. Merged variables come right before
+// it.
 template <class Position> void QuotientGraph<Position>::write_order(std::span<std::int32_t> order) {
     auto const n = static_cast<std::int32_t>(std::ssize(nodes_));
     auto& child = head_; // the first one of each vertex

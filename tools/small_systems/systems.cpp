@@ -62,7 +62,8 @@ CscMatrix<double> circuit(Index n) {
     for (Index k = 0; k < nodes; ++k) {
         entries.add(k, k, 1e-3);
         double const log_distance = random.uniform(0, 1);
-        auto const near = static_cast<Index>(4 * std::pow(static_cast<double>(nodes) / 4, 0.8 * std::pow(log_distance, 20)));
+        double const reach = 0.8 * std::pow(log_distance, 20);
+        auto const near = static_cast<Index>(4 * std::pow(static_cast<double>(nodes) / 4, reach));
         entries.connect(k, (k + 1 + random.below(near)) % nodes, random.uniform(0.1, 1));
         entries.connect(k, std::min(nodes - 1, k + 1 + random.below(3)), random.uniform(0.1, 1));
         if (k % 3 == 0) entries.connect(k, k % 2, random.uniform(1, 10));
