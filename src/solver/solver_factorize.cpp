@@ -96,7 +96,8 @@ template <class T> void Solver<T>::State::factorize_scalar(CscMatrix<T> const& m
         note(fmt::format("{} pivots were too small and replaced", factors.pivots_replaced()));
     refiner_->examine(factors.smallest_pivot(), factors.pivots_replaced(), matrix);
     report_singularity();
-    report.factor.assembly_s = timer.seconds() - report.factor.time_s;
+    report.factor.total_s = timer.seconds();
+    report.factor.assembly_s = report.factor.total_s - report.factor.time_s;
     if (options.condition) {
         require_memory_of_condition();
         refiner_->set_matrix(matrix);

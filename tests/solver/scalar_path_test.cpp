@@ -74,7 +74,10 @@ TYPED_TEST(ScalarPath, SolvesCircuitsWithEveryOpAndSeveralRightHandSides) {
     EXPECT_EQ(solver.report().factor_path, "scalar");
     EXPECT_GT(solver.report().analysis.diagonal_blocks, 0);
     solver.factorize(a);
-    EXPECT_FALSE(solver.report().factor.pivots_reused);
+    FactorReport const& factor = solver.report().factor;
+    EXPECT_FALSE(factor.pivots_reused);
+    EXPECT_GT(factor.time_s, 0);
+    EXPECT_DOUBLE_EQ(factor.total_s, factor.time_s + factor.assembly_s);
     for (MatrixOp const op : all_ops) {
         auto const b = random_vector<T>(3 * a.cols, 5);
         auto x = solver.solve(b, 3, op);
