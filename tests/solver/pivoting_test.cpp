@@ -52,7 +52,8 @@ TEST(PivotingOf, GraphsGivesExactInertiaAndDeterminants) {
             auto exact = factorized(a, options);
             EXPECT_EQ(exact.report().factor.pivots_replaced, 0);
             EXPECT_EQ(exact.inertia(), expected.signs);
-            EXPECT_NEAR(exact.determinant().log_modulus, expected.log_determinant, 1e-9);
+            bool const is_narrow = exact.report().factor.scalar == Scalar::s;
+            EXPECT_NEAR(exact.determinant().log_modulus, expected.log_determinant, is_narrow ? 1e-4 : 1e-9);
         }
     }
     EXPECT_GE(tested, 5);
