@@ -96,12 +96,8 @@ template <class T> double normwise_backward_error(DistributedMatrix<T> const& a,
     });
     auto const error_of_column = [&](DistributedMatrix<T> const& matrix, double matrix_norm,
                                      std::span<T const> x_c, std::span<T const> b_c) {
-        double const residual = matrix.residual_size(x_c, b_c, op).residual;
-        auto const norms = matrix.rows().reduction().max(2, [&](std::span<double> largest) {
-            largest[0] = infinity_norm(x_c);
-            largest[1] = infinity_norm(b_c);
-        });
-        return normwise_backward_error(matrix_norm, residual, norms[0], norms[1]);
+        ResidualSize const size = matrix.residual_size(x_c, b_c, op);
+        return normwise_backward_error(matrix_norm, size.residual, size.x_norm, size.b_norm);
     };
     double const matrix_norm = a.infinity_norm(op);
     double worst = 0;
@@ -146,14 +142,12 @@ template <class T> BackwardErrors backward_errors(DistributedMatrix<T> const& a,
         require_block_size("b", b.size(), m, 1);
     });
     ResidualSize const size = a.residual_size(x, b, op);
-    auto const norms = a.rows().reduction().max(2, [&](std::span<double> largest) {
-        largest[0] = infinity_norm(x);
-        largest[1] = infinity_norm(b);
-    });
-    double const normwise = normwise_backward_error(a.infinity_norm(op), size.residual, norms[0], norms[1]);
+    double const normwise =
+        normwise_backward_error(a.infinity_norm(op), size.residual, size.x_norm, size.b_norm);
     if (std::isfinite(size.componentwise) && std::isfinite(normwise))
-        return {normwise, size.componentwise, size.before_unscaling};
-    return {normwise_backward_error<T>(a, x, b, 1, op), componentwise_backward_error<T>(a, x, b, 1, op), infinity};
+        return {normwise, size.componentwise, size.before_unscaling, size.b_norm};
+    return {normwise_backward_error<T>(a, x, b, 1, op), componentwise_backward_error<T>(a, x, b, 1, op), infinity,
+            size.b_norm};
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \

@@ -122,8 +122,13 @@ class PatternDealer {
 };
 
 // Returns value times the factor of row i. Without factors these are ones.
-template <class V> V scaled(std::vector<double> const& factors, Index i, V value) {
+template <class V> ESPALIER_INLINE V scaled(std::vector<double> const& factors, Index i, V value) {
     return factors.empty() ? value : scaled_value(value, factors[i]);
+}
+
+// Returns value divided by the factor of row i, a power of two.
+template <class V> ESPALIER_INLINE V scaled_back(std::vector<double> const& factors, Index i, V value) {
+    return factors.empty() ? value : scaled_value(value, 1 / factors[i]);
 }
 
 // Memory for numbers of any type, which are written before they are read.
@@ -347,7 +352,7 @@ auto DistributedMatrix<T>::entry_of_pass(MatrixOp op, std::span<T const> x, Inde
         return typename Sums::Entry{value, inner(op).empty() ? 1.0 : inner(op)[i]};
 }
 
-// finish(part, i, sums) for the sums of each row, which start with -b. This rounds less than subtracting b at
+// finish(part, range, rows) for the sums of ranges of rows, which start with -b. This rounds less than subtracting b at
 // the end.
 template <class T> template <class Sums, class Finish>
 void DistributedMatrix<T>::sum_rows(MatrixOp op, std::span<T const> x, std::span<T const> b,
@@ -355,10 +360,9 @@ void DistributedMatrix<T>::sum_rows(MatrixOp op, std::span<T const> x, std::span
     part_->reserve(rows(), 0, sizeof(RowOfPass<Sums>), 1, parts_of_pass(local(), threads_));
     Pass<Sums, T> const pass(local(), part_->y.template as<RowOfPass<Sums>>(), threads_, is_mirrored());
     auto const& factor = outer(op);
-    pass.begin([&](Index i) { return -(factor.empty() ? b[i] : scaled_value(b[i], 1 / factor[i])); },
-               [&](Index i) { return entry_of_pass<Sums>(op, x, i); });
-    pass.add_entries(op);
-    pass.close(finish);
+    pass.run(
+        op, [&](Index i) { return -scaled_back(factor, i, b[i]); },
+        [&](Index i) { return entry_of_pass<Sums>(op, x, i); }, finish);
 }
 
 // add(i, sums) for the sums of each local row and those of other processes.
@@ -369,10 +373,10 @@ void DistributedMatrix<T>::accumulate_sums(MatrixOp op, std::span<T const> x, Ad
     accumulate<Entry, Row>(
         op, 1, [&](Index i, Index) { return entry_of_pass<Sums>(op, x, i); },
         [&](Entry const* from, Row* to) {
-            Pass<Sums, T> const pass(local(), to, threads_, false);
-            for (Index i = 0; i < local().rows; ++i) to[i].x = from[i];
-            pass.add_entries(op);
-            pass.close([](int, Index, Sums const&) {});
+            Pass<Sums, T>(local(), to, threads_, false)
+                .run(
+                    op, [](Index) { return T(0); }, [&](Index i) { return from[i]; },
+                    [](int, IndexRange, RowOfPass<Sums> const*) {});
         },
         [&](Index i, Index, Row const& row) { add(i, row.sums); }, parts_of_pass(local(), threads_));
 }
@@ -388,16 +392,19 @@ auto DistributedMatrix<T>::largest_of_rows(MatrixOp op, std::span<T const> x, st
         else
             return 0.0;
     };
+    // `residual` and `size` are those before unscaled().
     auto const take = [&](Largest& largest, Index i, T residual, Real<T> size, double norm) {
-        double const whole_size = static_cast<double>(size) + modulus(b[i]);
-        largest.take(modulus(residual), whole_size, factor.empty() ? 1 : factor[i]);
-        if constexpr (finds_norm) largest.norm = larger(largest.norm, norm);
+        double const b_i = modulus(b[i]);
+        largest.take(modulus(residual), static_cast<double>(size) + scaled_back(factor, i, b_i),
+                     factor.empty() ? 1 : factor[i], norm, modulus(x[i]), b_i);
     };
     if (rows().is_alone()) {
         Largest of_part[2];
-        sum_rows<Sums>(op, x, b, [&](int part, Index i, Sums const& sums) {
-            take(of_part[part], i, scaled(factor, i, sums.product), scaled(factor, i, sums.size),
-                 norm_of_row(i, sums));
+        sum_rows<Sums>(op, x, b, [&](int part, IndexRange range, RowOfPass<Sums> const* sums) {
+            Largest largest = of_part[part]; // a copy that nothing else refers to
+            for (Index i = range.first; i < range.last; ++i)
+                take(largest, i, sums[i].sums.product, sums[i].sums.size, norm_of_row(i, sums[i].sums));
+            of_part[part] = largest;
         });
         of_part[0].take(of_part[1]);
         return of_part[0];
@@ -410,12 +417,13 @@ auto DistributedMatrix<T>::largest_of_rows(MatrixOp op, std::span<T const> x, st
     std::vector<Row> sum;
     rows().reduction().all_succeed([&] { sum.resize(rows().count()); });
     accumulate_sums<Sums>(op, x, [&](Index i, Sums const& sums) {
-        sum[i].product += scaled(factor, i, sums.product);
-        sum[i].size += scaled(factor, i, sums.size);
+        sum[i].product += sums.product;
+        sum[i].size += sums.size;
         sum[i].norm += norm_of_row(i, sums);
     });
     Largest own;
-    for (Index i = 0; i < std::ssize(sum); ++i) take(own, i, sum[i].product - b[i], sum[i].size, sum[i].norm);
+    for (Index i = 0; i < std::ssize(sum); ++i)
+        take(own, i, sum[i].product - scaled_back(factor, i, b[i]), sum[i].size, sum[i].norm);
     return own;
 }
 
@@ -425,21 +433,19 @@ template <class T> ResidualSize DistributedMatrix<T>::residual_size(std::span<T 
     require_block("b", b.size(), 1);
     std::optional<double>& norm = norm_[op == MatrixOp::none ? 0 : 1];
     Largest own;
-    if (norm)
+    if (norm && !has_lanes<ProductSizeAndNorm<T>>) // else the norm costs nothing
         own = largest_of_rows<ProductAndSize<T>>(op, x, b);
-    else if (is_unscaled_)
+    else if (is_unscaled_ && !norm)
         own = largest_of_rows<ProductSizeAndScaledNorm<T>>(op, x, b);
     else
         own = largest_of_rows<ProductSizeAndNorm<T>>(op, x, b);
-    auto const found = rows().reduction().max(5, [&](std::span<double> largest) {
-        largest[0] = own.residual;
-        largest[1] = own.componentwise;
-        largest[2] = own.residual_before;
-        largest[3] = own.size_before;
-        largest[4] = own.norm;
+    auto const found = rows().reduction().max(7, [&](std::span<double> largest) {
+        double const values[] = {own.residual, own.componentwise, own.residual_before, own.size_before,
+                                 own.norm,     own.x,             own.b};
+        std::ranges::copy(values, largest.begin());
     });
     if (!norm) norm = found[4];
-    return {found[0], found[1], relative_error(found[2], found[3])};
+    return {found[0], found[1], relative_error(found[2], found[3]), found[5], found[6]};
 }
 
 template <class T> void DistributedMatrix<T>::accurate_residual(std::initializer_list<std::span<T const>> x,
@@ -455,7 +461,7 @@ template <class T> void DistributedMatrix<T>::accurate_residual(std::initializer
     auto const& factor = outer(op);
     for (Index i = 0; i < m; ++i) {
         entries[i] = Entry();
-        entries[i].add(factor.empty() ? b[i] : scaled_value(b[i], 1 / factor[i]));
+        entries[i].add(scaled_back(factor, i, b[i]));
     }
     for (std::span<T const> const summand : x) {
         require_block("x", summand.size(), 1);

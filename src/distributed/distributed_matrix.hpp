@@ -27,6 +27,8 @@ struct ResidualSize {
     double componentwise = 0;
     /// A bound of the normwise backward error of the system without R and C of unscaled().
     double before_unscaling = 0;
+    double x_norm = 0; ///< The largest |x|_i.
+    double b_norm = 0; ///< The largest |b|_i.
 };
 
 template <class T> class DistributedMatrix {

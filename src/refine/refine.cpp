@@ -118,17 +118,12 @@ template <class T> class Refinement {
         problem_.target = target();
         problem_.restart = longest_recurrence();
         problem_.interrupt = options.interrupt;
-        auto const found = reduction().max(2 * nrhs, [&](std::span<double> largest) {
-            for (Index j = 0; j < nrhs; ++j) {
-                largest[2 * j] = infinity_norm(this->b(j));
-                largest[2 * j + 1] = all_finite(this->b(j)) ? 0 : 1;
-            }
-        });
         for (Index j = 0; j < nrhs; ++j) {
-            b_norms_[j] = found[2 * j];
-            is_finite_[j] = found[2 * j + 1] == 0;
+            auto const errors = measured(j);
+            take(j, errors);
+            b_norms_[j] = errors.b_norm;
+            is_finite_[j] = std::isfinite(errors.b_norm) || all_finite_on_all(this->b(j)); // a modulus may overflow
         }
-        for (Index j = 0; j < nrhs; ++j) take(j, measured(j));
         problem_.matrix_norm = a.infinity_norm(options.op); // known after the first errors
         report_.history.push_back(worst_error());
     }
@@ -175,6 +170,9 @@ template <class T> class Refinement {
     [[nodiscard]] BackwardErrors measured(Index j) const {
         reduction().all_succeed([&] { check(options_.interrupt); });
         return backward_errors<T>(a_, std::span<T const>(x(j)), b(j), options_.op);
+    }
+    [[nodiscard]] bool all_finite_on_all(std::span<T const> x) const {
+        return reduction().max(1, [&](std::span<double> found) { found[0] = all_finite(x) ? 0 : 1; })[0] == 0;
     }
     void take(Index j, BackwardErrors const& errors) {
         errors_[j] = errors.normwise;
