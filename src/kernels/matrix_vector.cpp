@@ -133,11 +133,6 @@ void solve_with_vector(Uplo uplo, Op op, Diag diag, MatrixView<T const> a, std::
     }
 }
 
-void fetch_beginning(std::span<std::byte const> panel) {
-    constexpr std::size_t line = 64, most = std::size_t{8} << 10;
-    for (std::size_t at = 0; at < std::min(panel.size(), most); at += line) __builtin_prefetch(panel.data() + at, 0, 2);
-}
-
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void add_product_with_vector<T>(MatrixView<T const>, std::span<T const>, std::span<T>);         \
     template void subtract_product_with_vector<T>(Op, MatrixView<T const>, std::span<T const>,               \

@@ -21,9 +21,6 @@ void subtract_product_with_vector(Op op, MatrixView<T const> a, std::span<T cons
 template <class T>
 void solve_with_vector(Uplo uplo, Op op, Diag diag, MatrixView<T const> a, std::span<T> x);
 
-/// Starts to fetch the beginning of a panel that is needed soon.
-void fetch_beginning(std::span<std::byte const> panel);
-
 /// The first two by the given instructions, which the processor must support, for tests.
 template <class T> void add_product_with_vector(InstructionSet instructions, MatrixView<T const> a,
                                                 std::span<T const> x, std::span<T> y);

@@ -10,59 +10,72 @@ namespace {
 
 using namespace column_group;
 
+// Calls body(columns) with the constant `columns` = count, which is less than `below`.
+template <int below, class Body> ESPALIER_INLINE void with_constant(Index count, Body const& body) {
+    if constexpr (below > 1) {
+        if (count == below - 1) return body(std::integral_constant<int, below - 1>());
+        with_constant<below - 1>(count, body);
+    }
+}
+
 // Calls body(columns, first column) for the groups of columns from the first to the last, `columns` being a constant.
+// The last group has what remains.
 template <class T, class Body> ESPALIER_INLINE void for_each_group_forward(Index cols, Body const& body) {
     constexpr int most = group_columns<T>;
     Index j = 0;
     for (; j + most <= cols; j += most) body(std::integral_constant<int, most>(), j);
-    if constexpr (most == 8)
-        if (j + 4 <= cols) {
-            body(std::integral_constant<int, 4>(), j);
-            j += 4;
-        }
-    for (; j + 2 <= cols; j += 2) body(std::integral_constant<int, 2>(), j);
-    if (j < cols) body(std::integral_constant<int, 1>(), j);
+    with_constant<most>(cols - j, [&](auto columns) ESPALIER_INLINE_LAMBDA { body(columns, j); });
 }
 
 // Visits these groups from the last to the first.
 template <class T, class Body> ESPALIER_INLINE void for_each_group_backward(Index cols, Body const& body) {
     constexpr int most = group_columns<T>;
-    Index j = cols;
-    if (j % 2 != 0) body(std::integral_constant<int, 1>(), --j);
-    if (j % 4 != 0) body(std::integral_constant<int, 2>(), j -= 2);
-    if constexpr (most == 8)
-        if (j % 8 != 0) body(std::integral_constant<int, 4>(), j -= 4);
+    Index j = cols / most * most;
+    with_constant<most>(cols - j, [&](auto columns) ESPALIER_INLINE_LAMBDA { body(columns, j); });
     while (j > 0) body(std::integral_constant<int, most>(), j -= most);
 }
 
 // The reciprocals of the diagonal, which are independent of each other while the divisions of a substitution are not.
-template <class T, int columns> ESPALIER_INLINE void invert_diagonal(MatrixView<T const> a, T* inverse) {
-    for (int c = 0; c < columns; ++c) inverse[c] = T(1) / a(c, c);
+template <class T, int columns> ESPALIER_INLINE void invert_diagonal(Diag diag, MatrixView<T const> a, T* inverse) {
+    for (int c = 0; c < columns; ++c) inverse[c] = diag == Diag::non_unit ? T(1) / a(c, c) : T(1);
 }
 
-// x := L^-1 x for the first `columns` columns of a.
+// x := L^-1 x for the first `columns` columns of a. Columns are divided by their diagonal entries first, so that a step
+// waits for one operation of the step before.
 template <class T, int columns> ESPALIER_INLINE void solve_lower_group(Diag diag, MatrixView<T const> a, T* x) {
     T inverse[columns], z[columns];
-    if (diag == Diag::non_unit) invert_diagonal<T, columns>(a, inverse);
+    invert_diagonal<T, columns>(diag, a, inverse);
     for (int c = 0; c < columns; ++c) z[c] = x[c];
-    for (int c = 0; c < columns; ++c) {
-        if (diag == Diag::non_unit) z[c] *= inverse[c];
-        for (int i = c + 1; i < columns; ++i) z[i] -= a(i, c) * z[c];
-    }
-    for (int c = 0; c < columns; ++c) x[c] = z[c];
+    for (int c = 0; c < columns; ++c)
+        for (int i = c + 1; i < columns; ++i) z[i] -= a(i, c) * inverse[c] * z[c];
+    for (int c = 0; c < columns; ++c) x[c] = z[c] * inverse[c];
 }
 
 // x := op(L)^-1 x.
 template <class T, int columns>
 ESPALIER_INLINE void solve_transposed_group(bool conjugate, Diag diag, MatrixView<T const> a, T* x) {
     T inverse[columns], z[columns];
-    if (diag == Diag::non_unit) invert_diagonal<T, columns>(a, inverse);
-    for (int c = 0; c < columns; ++c) z[c] = x[c];
-    for (int c = columns - 1; c >= 0; --c) {
-        if (diag == Diag::non_unit) z[c] *= conj_if(conjugate, inverse[c]);
-        for (int i = 0; i < c; ++i) z[i] -= conj_if(conjugate, a(c, i)) * z[c];
-    }
+    invert_diagonal<T, columns>(diag, a, inverse);
+    for (int c = 0; c < columns; ++c) z[c] = x[c] * conj_if(conjugate, inverse[c]);
+    for (int c = columns - 1; c >= 0; --c)
+        for (int i = 0; i < c; ++i) z[i] -= conj_if(conjugate, a(c, i) * inverse[i]) * z[c];
     for (int c = 0; c < columns; ++c) x[c] = z[c];
+}
+
+// The rows of a group of columns below its triangle. Panels are stored one after the other, so what is fetched ahead is
+// the next group of columns, or the panels that follow if the columns are short (direction 1), or precede (-1).
+template <class T>
+ESPALIER_INLINE ColumnGroup<Real<T>> rows_below(MatrixView<T const> panel, Index j, int columns, int direction) {
+    constexpr Index ahead = 8192 / Index{sizeof(Real<T>)}, line = 64 / Index{sizeof(T)};
+    Index const rest = j + columns;
+    ColumnGroup<Real<T>> group = group_at(panel, rest, panel.rows, j, columns, 0);
+    Index const next = columns * group.lda;
+    group.next = direction * std::max(next, ahead);
+    if (next < ahead) // of the rows above as well
+        for (int c = 0; c < columns; ++c)
+            for (Index i = 0; i < rest; i += line)
+                __builtin_prefetch(reinterpret_cast<Real<T> const*>(panel.column(j + c) + i) + group.next, 0, 3);
+    return group;
 }
 
 template <class T> struct SolvePanel {
@@ -73,9 +86,9 @@ template <class T> struct SolvePanel {
             T negative[count];
             for (int c = 0; c < count; ++c) negative[c] = -w[j + c];
             Index const rest = j + count;
+            auto const group = rows_below(panel, j, count, 1);
             if (rest < panel.rows)
-                add_columns<T, vector::lanes<T, bytes>, count>(group_at(panel, rest, panel.rows, j, count, 0), negative,
-                                                               reinterpret_cast<Real<T>*>(w + rest));
+                add_columns<T, vector::lanes<T, bytes>, count>(group, negative, reinterpret_cast<Real<T>*>(w + rest));
         });
     }
 };
@@ -86,10 +99,9 @@ template <class T> struct SolveTransposedPanel {
         for_each_group_backward<T>(panel.cols, [&](auto columns, Index j) ESPALIER_INLINE_LAMBDA {
             constexpr int count = columns.value;
             Index const rest = j + count;
+            auto const group = rows_below(panel, j, count, -1);
             if (rest < panel.rows) {
                 T products[count];
-                auto group = group_at(panel, rest, panel.rows, j, count, 0);
-                group.next = j > 0 ? -count * group.lda : 0;
                 multiply_columns<T, vector::lanes<T, bytes>, count>(group, reinterpret_cast<Real<T> const*>(w + rest),
                                                                     conjugate, products);
                 for (int c = 0; c < count; ++c) w[j + c] -= products[c];

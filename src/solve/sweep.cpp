@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "factor/page_homes.hpp"
-#include "kernels/matrix_vector.hpp"
 #include "kernels/panel_vector.hpp"
 #include "simulation/schedule.hpp"
 #include "trace/record.hpp"
@@ -184,7 +183,6 @@ template <class T> void Sweep<T>::forward(SolveTask const& task, Worker& worker)
     RowBlock<T> const sums = outbox(number);
     std::fill_n(sums.z.data, sums.length() * vectors_, T(0));
     for (CblkId k = b.first; k <= b.root; ++k) {
-        if (k < b.root) fetch_beginning(factor_.panel(k + 1));
         if (!is_reached(k)) {
             keep_states(k, k);
             continue;
@@ -262,10 +260,7 @@ template <class T> void Sweep<T>::backward(TaskId task, Worker& worker) {
     if (leaves_rows(main) && !factor_.delayed(b.root))
         backward_with_sums(task, worker);
     else if (part_ != SweepPart::forward && !structure_.is_kept(b.first))
-        for (CblkId k = b.root; k >= b.first; --k) {
-            if (k > b.first) fetch_beginning(factor_.panel(k - 1));
-            backward_cblk(k, worker);
-        }
+        for (CblkId k = b.root; k >= b.first; --k) backward_cblk(k, worker);
     store(factor_.cblk(b.first).first_col, factor_.cblk(b.root).end_col);
 }
 
