@@ -20,8 +20,9 @@ class AssemblyMap {
     template <class T> AssemblyMap(CscMatrix<T> const& pattern, BlockStructure const& structure,
                                    Interrupt* interrupt = nullptr, int most_threads = 1);
 
-    /// Adds the values of the matrix to the cleared panels of the cblks that `worker` owns. Error{cancelled}.
-    template <class T> void assemble(std::span<T const> values, Factor<T>& factor, WorkerId worker,
+    /// Clears the panels of the cblks that `worker` owns, one after the other, and adds the values of the matrix;
+    /// or only adds them, if the panels are cleared. Error{cancelled}.
+    template <class T> void assemble(std::span<T const> values, Factor<T>& factor, WorkerId worker, bool cleared,
                                      Interrupt* interrupt = nullptr) const;
 
     /// The map of the cblks that a process owns, for its values in the order of `sources` (an output), which

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -101,26 +102,38 @@ template <class T> void Factor<T>::touch_from_one_worker(WorkerTeam& team, Inter
 }
 
 template <class T> void Factor<T>::clear_owned(WorkerId worker, Interrupt* interrupt) {
-    auto& zero = zero_[worker];
-    if (zero) {
-        zero = 0;                              // even if this is interrupted
-        if (allocation_ != Allocation::global) // from this worker, so that pages are near it
-            populate_in_parts(arenas_[arena_index(worker)].bytes(), interrupt);
+    Clearing clearing(*this, worker, interrupt);
+    for (CblkId const k : owned_by(worker)) clearing.clear(k);
+}
+
+template <class T> Factor<T>::Clearing::Clearing(Factor& factor, WorkerId worker, Interrupt* interrupt)
+    : factor_(factor), arena_(factor.arenas_[factor.arena_index(worker)].bytes()),
+      is_zero_(std::exchange(factor.zero_[worker], 0) != 0), // even if this is interrupted
+      touches_(factor.allocation_ != Allocation::global), interrupt_(interrupt) {}
+
+template <class T> void Factor<T>::Clearing::clear(CblkId k) {
+    auto* const data = reinterpret_cast<std::byte*>(factor_.panels_[k]);
+    std::size_t const whole = factor_.panel(k).size();
+    if (is_zero_) { // touched from this worker, so that pages are near it
+        std::size_t const end = data + whole - arena_.data();
+        while (touches_ && touched_ < end) {
+            std::size_t const part = std::min(Arena::alignment, arena_.size() - touched_);
+            count(part);
+            populate(arena_.subspan(std::exchange(touched_, touched_ + part), part));
+        }
         return;
     }
-    std::size_t unchecked = cleared_at_once;
-    for (CblkId const k : owned_by(worker)) {
-        auto* const data = reinterpret_cast<std::byte*>(panels_[k]);
-        std::size_t const whole = panel(k).size();
-        for (std::size_t at = 0; at < whole; at += cleared_at_once) {
-            std::size_t const part = std::min(cleared_at_once, whole - at);
-            if (unchecked += part; unchecked > cleared_at_once) {
-                check(interrupt);
-                unchecked = part;
-            }
-            std::memset(data + at, 0, part);
-        }
+    for (std::size_t at = 0; at < whole; at += cleared_at_once) {
+        std::size_t const part = std::min(cleared_at_once, whole - at);
+        count(part);
+        std::memset(data + at, 0, part);
     }
+}
+
+template <class T> void Factor<T>::Clearing::count(std::size_t bytes) {
+    if (unchecked_ += bytes; unchecked_ <= cleared_at_once) return;
+    unchecked_ = bytes;
+    check(interrupt_);
 }
 
 template <class T> std::uint64_t Factor<T>::move_to_owner(WorkerId worker, int node_os_index,

@@ -116,6 +116,23 @@ template <class T> class Factor {
     /// Sets all coefficients of the worker's panels to zero and maps their pages; cheap when the kernel has
     /// just provided zeros. Error{cancelled}.
     void clear_owned(WorkerId worker, Interrupt* interrupt = nullptr);
+    /// clear_owned() for one panel after the other, in ascending order, so that each can be filled while it is in the
+    /// cache. Error{cancelled}.
+    class Clearing {
+      public:
+        Clearing(Factor& factor, WorkerId worker, Interrupt* interrupt);
+        void clear(CblkId k);
+
+      private:
+        void count(std::size_t bytes);
+
+        Factor& factor_;
+        std::span<std::byte> arena_;
+        bool is_zero_, touches_;
+        std::size_t touched_ = 0;   ///< Bytes of the arena, if it is zero.
+        std::size_t unchecked_ = std::size_t{32} << 20; ///< Bytes since the last check of the interrupt.
+        Interrupt* interrupt_;
+    };
 
     /// With local allocation, moves pages of the worker's arena that are on other nodes than that of the worker, because
     /// that one was full or the system has moved them. Returns the bytes moved. Reads a sample of at most `most_pages`

@@ -348,9 +348,11 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
         trace::Scope const recorded(options.phases, trace::Kind::assembly);
         team.for_each_worker([&](WorkerId worker) {
             trace::Scope const scope(team.track(worker), trace::Kind::assemble);
-            factor.clear_owned(worker, options.interrupt);
-            if (corrects) moved_bytes += factor.move_to_owner(worker, team.places()[worker].node_os_index);
-            assembly.assemble(values, factor, worker, options.interrupt);
+            if (corrects) {
+                factor.clear_owned(worker, options.interrupt);
+                moved_bytes += factor.move_to_owner(worker, team.places()[worker].node_os_index);
+            }
+            assembly.assemble(values, factor, worker, corrects, options.interrupt);
         });
     });
 
