@@ -51,6 +51,9 @@ struct AnalysisReport {
     /// blocks, assembly map, buffers, structure.
     std::uint64_t memory_bytes = 0;
     std::vector<double> memory_bytes_of_process; ///< memory_bytes of each process.
+    /// The predicted Report::peak_memory_bytes: what was resident before the analysis, with the matrix, and what is
+    /// expected to be added. 0 for incomplete factors.
+    std::uint64_t predicted_peak_bytes = 0;
     double predicted_factor_s = 0;               ///< The predicted FactorReport::time_s.
     double predicted_solve_s = 0;                ///< The predicted Report::solve_s of one right-hand side.
     /// Without supernodes: diagonal blocks of the block triangular form, and the order of the largest one; else 0.

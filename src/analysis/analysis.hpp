@@ -70,6 +70,8 @@ template <class T> struct Analysis {
     [[nodiscard]] std::uint64_t memory_bytes(Scalar factor_scalar, Index process) const;
     /// The part of it that remains between calls, and the workspace of a sweep with one vector.
     [[nodiscard]] std::uint64_t factor_bytes(Scalar factor_scalar, Index process) const;
+    /// The memory of memory_bytes() that is expected to be used: Cholesky, if it was chosen, succeeds.
+    [[nodiscard]] std::uint64_t expected_bytes(Index process) const;
     /// The memory of the vectors of a call.
     [[nodiscard]] std::uint64_t call_bytes(CallMemory const& call, Scalar factor_scalar, Index process) const;
     /// Whether factors are stored in lower precision. Never with a Schur complement.
@@ -88,6 +90,10 @@ template <class T> struct Analysis {
     [[nodiscard]] bool has_stale_matching(CscMatrix<T> const& matrix, Interrupt* interrupt) const;
     /// Sets all fields of the report except total_s.
     void fill(AnalysisReport& report) const;
+
+  private:
+    [[nodiscard]] std::uint64_t factor_bytes(Scalar factor_scalar, Index process, bool may_fall_back) const;
+    [[nodiscard]] std::uint64_t refinement_bytes(Scalar factor_scalar, Index process) const;
 };
 
 /// The environment of an analysis.
@@ -98,6 +104,7 @@ struct AnalysisContext {
     trace::Track* phases = nullptr; ///< Records the phases; may be null.
     std::function<void(std::string)> note; ///< Receives notes for the user.
     std::uint64_t max_bytes = 0; ///< Most bytes of the analysis itself; 0 for no limit.
+    int processes_of_a_computer = 1; ///< They share caches and memory.
 };
 
 /// Chooses the factorization, scales and matches, orders, factorizes symbolically, and plans the tasks.

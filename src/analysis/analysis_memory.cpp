@@ -15,9 +15,16 @@ template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar)
 }
 
 template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar, Index process) const {
+    return factor_bytes(factor_scalar, process) + refinement_bytes(factor_scalar, process);
+}
+
+template <class T> std::uint64_t Analysis<T>::expected_bytes(Index process) const {
+    return factor_bytes(planned_scalar(), process, false) + refinement_bytes(planned_scalar(), process);
+}
+
+template <class T> std::uint64_t Analysis<T>::refinement_bytes(Scalar factor_scalar, Index process) const {
     VectorLayout const layout{needs.size() == 1, needs.size() > 1 || system.is_permuted(), system.is_scaled()};
-    return factor_bytes(factor_scalar, process) +
-           call_bytes(memory_of_refinement(layout, 1, 1, least_vectors(RefineMethod::ir)), factor_scalar, process);
+    return call_bytes(memory_of_refinement(layout, 1, 1, least_vectors(RefineMethod::ir)), factor_scalar, process);
 }
 
 template <class T>
@@ -35,12 +42,16 @@ std::uint64_t Analysis<T>::call_bytes(CallMemory const& call, Scalar factor_scal
 
 template <class T>
 std::uint64_t Analysis<T>::factor_bytes(Scalar factor_scalar, Index process) const {
+    // If auto chose llh, the solver may fall back to ldlh, which needs a larger workspace and a scaled copy.
+    return factor_bytes(factor_scalar, process,
+                        form.kind == Factorization::llh && options.factorization == Factorization::automatic);
+}
+
+template <class T>
+std::uint64_t Analysis<T>::factor_bytes(Scalar factor_scalar, Index process, bool may_fall_back) const {
     bool const narrow = factor_scalar != scalar_of<T>;
     bool const alone = needs.size() == 1;
     std::size_t const bytes = narrow ? sizeof(Narrow<T>) : sizeof(T);
-    // If auto chose llh, the solver may fall back to ldlh, which needs a larger workspace and a scaled copy.
-    bool const may_fall_back =
-        form.kind == Factorization::llh && options.factorization == Factorization::automatic;
     FactorForm const largest{may_fall_back ? Factorization::ldlh : form.kind};
     auto const entries = static_cast<std::uint64_t>(working_entries);
     // The plan counts panels and fan-in blocks in one of the two precisions.
@@ -73,6 +84,7 @@ std::uint64_t Analysis<T>::factor_bytes(Scalar factor_scalar, Index process) con
     template std::uint64_t Analysis<T>::memory_bytes(Scalar) const;                                          \
     template std::uint64_t Analysis<T>::memory_bytes(Scalar, Index) const;                                   \
     template std::uint64_t Analysis<T>::factor_bytes(Scalar, Index) const;                                   \
+    template std::uint64_t Analysis<T>::expected_bytes(Index) const;                                         \
     template std::uint64_t Analysis<T>::call_bytes(CallMemory const&, Scalar, Index) const;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 

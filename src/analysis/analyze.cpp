@@ -285,9 +285,9 @@ template <class T> class Analyzer {
 
     void choose_cost_model() {
         auto const [costs, source, network] =
-            cost_model_for(analysis_.planned_scalar(), analysis_.form.kind, workers(), options_.calibration,
-                           expected_seconds(analysis_.supernodal) > worth_calibrating_s, &interrupt_,
-                           options_.progress);
+            cost_model_for(analysis_.planned_scalar(), analysis_.form.kind, workers(), context_.processes_of_a_computer,
+                           options_.calibration, expected_seconds(analysis_.supernodal) > worth_calibrating_s,
+                           &interrupt_, options_.progress);
         analysis_.costs = costs;
         analysis_.network = network;
         analysis_.cost_model = source;

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "espalier/types.hpp"
+#include "runtime/memory.hpp"
 
 namespace espalier {
 
@@ -89,6 +90,7 @@ class Block {
             static_cast<std::byte*>(::operator new (bytes, std::align_val_t{alignment}, std::nothrow));
         if (!block.memory_)
             throw Error(Status::out_of_memory, fmt::format("no memory for a message of {} bytes", bytes));
+        prefer_huge_pages({block.memory_, bytes});
         block.size_ = bytes - sizeof(MessageHeader);
         return block;
     }

@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
+#include <cstdint>
 #include <ctime>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <random>
+#include <utility>
 
 #include "core/timer.hpp"
 #include "factor/kernel_family.hpp"
-#include "factor/timing_structure.hpp"
 #include "kernels/product.hpp"
 #include "runtime/process_limits.hpp"
 
@@ -18,11 +21,10 @@ namespace espalier {
 
 namespace {
 
-// The lower quartile, because disturbances only add time.
-double typical(std::vector<double>& times) {
-    auto const at = times.begin() + std::ssize(times) / 4;
-    std::nth_element(times.begin(), at, times.end());
-    return *at;
+double median(std::vector<double>& times) {
+    auto const middle = times.begin() + std::ssize(times) / 2;
+    std::nth_element(times.begin(), middle, times.end());
+    return *middle;
 }
 
 // Measures a call, as the smaller one of wall time and processor time. The latter excludes time in which the
@@ -50,7 +52,7 @@ class CallTimer {
                 Timer const timer;
                 time = timer.seconds();
             }
-            return typical(times);
+            return median(times);
         }();
         return seconds;
     }
@@ -59,79 +61,106 @@ class CallTimer {
     Timer timer_; // after processor_
 };
 
-// Panels, workspace and measurements of one worker.
+// Whether a cblk receives all its updates just before it is factorized, as in tasks above the subtrees, or updates
+// others right after it, as inside a subtree. Sources have left the caches in the first case.
+enum class SweepOrder : std::uint8_t { by_target, by_source };
+
+struct Kernel {
+    CblkId cblk = 0;
+    BlokId first_blok = -1; ///< Of an update.
+};
+
+// The calls of a sweep, and their times in all sweeps.
+struct Calls {
+    std::vector<Kernel> kernels;
+    std::vector<std::vector<double>> times;
+    std::size_t next = 0; ///< In the running sweep.
+
+    void keep(Kernel kernel, double seconds) {
+        if (next == times.size()) {
+            kernels.push_back(kernel);
+            times.emplace_back();
+        }
+        times[next++].push_back(seconds);
+    }
+    [[nodiscard]] double total() const {
+        double sum = 0;
+        for (auto const& of_call : times) sum += std::accumulate(of_call.begin(), of_call.end(), 0.0);
+        return sum;
+    }
+};
+using CallsByOrder = std::array<Calls, 2>;
+
+void append_samples(Calls& calls, SweepOrder order, BlockStructure const& structure, KernelSet kernels,
+                    KernelSamples& samples) {
+    for (std::size_t i = 0; i < calls.times.size(); ++i) {
+        auto const [cblk, first_blok] = calls.kernels[i];
+        Cblk const& source = structure.cblk(cblk);
+        double const seconds = median(calls.times[i]);
+        if (first_blok < 0) {
+            samples.panels.push_back({panel_counts(kernels, source.width(), source.rows_below()), seconds});
+            continue;
+        }
+        UpdateShape shape = update_shape(structure, source, first_blok);
+        shape.is_cold = order == SweepOrder::by_target;
+        samples.updates.push_back({update_counts(kernels, shape), seconds});
+    }
+}
+
+// Panels and workspace of one worker.
 template <class T> class WorkerKernels {
   public:
     WorkerKernels(BlockStructure const& structure, FactorForm form, WorkerTeam& team, WorkerId worker)
-        : structure_(structure), factor_(structure), panel_times_(structure.cblks.size()),
-          update_times_(structure.cblks.size()) {
+        : structure_(structure), factor_(structure) {
         std::vector<WorkerId> const owner(structure.cblks.size(), worker);
         factor_.allocate(form, owner, Allocation::local, team);
         kernels_ = make_kernel_family(factor_);
         std::minstd_rand engine(7);
         for (T& value : pattern_)
             value = static_cast<T>(static_cast<Real<T>>(
-                static_cast<double>(engine()) / static_cast<double>(std::minstd_rand::max()) - 0.5));
+                (static_cast<double>(engine()) / static_cast<double>(std::minstd_rand::max()) - 0.5) / 1000));
     }
 
     // Called by the thread of the worker, so that the pages are near it.
     void clear(WorkerId worker, Interrupt* interrupt) { factor_.clear_owned(worker, interrupt); }
 
-    // Factorizes and measures the kernels. As in tasks, each cblk receives its updates just before it is
-    // factorized, when the source panels have left the nearest caches.
-    void sweep(Interrupt* interrupt) {
-        fill_panels();
-        std::vector<double> updates(structure_.cblks.size(), 0.0); // by source
-        for (CblkId k = 0; k < structure_.num_cblks(); ++k) {
-            check(interrupt);
-            for_each_facing_group(structure_, structure_.facing_ptr[k], structure_.facing_ptr[k + 1],
-                                  [&](FacingGroup const& group) {
-                                      CallTimer const timer;
-                                      kernels_->update(group, workspace_);
-                                      updates[group.source] += timer.seconds();
-                                  });
-            CallTimer const timer;
-            kernels_->factorize_panel(k, Real<T>(0));
-            panel_times_[k].push_back(timer.seconds());
-        }
-        for (std::size_t k = 0; k < updates.size(); ++k) update_times_[k].push_back(updates[k]);
-    }
-
-    // Drops the measurements.
-    void restart() {
-        for (auto* times : {&panel_times_, &update_times_})
-            for (auto& of_cblk : *times) of_cblk.clear();
-    }
-    // Typical seconds of a sweep.
-    [[nodiscard]] double total() {
-        double sum = 0;
-        for (auto* times : {&panel_times_, &update_times_})
-            for (auto& of_cblk : *times) sum += typical(of_cblk);
-        return sum;
-    }
-
-    // One sample for each cblk: its panel, and all its updates of others together.
-    KernelSamples samples(KernelSet kernels) {
-        KernelSamples samples;
-        for (CblkId k = 0; k < structure_.num_cblks(); ++k) {
-            Cblk const& cblk = structure_.cblk(k);
-            samples.panels.push_back(
-                {panel_counts(kernels, cblk.width(), cblk.rows_below()), typical(panel_times_[k])});
-            if (cblk.rows_below() == 0) continue;
-            KernelSample<UpdateTerm> updates;
-            for (BlokId b = cblk.first_blok + 1; b < cblk.end_blok;) {
-                UpdateShape const shape = update_shape(structure_, cblk, b);
-                updates.counts += update_counts(kernels, shape);
-                b += shape.bloks;
-            }
-            updates.seconds = typical(update_times_[k]);
-            samples.updates.push_back(updates);
-        }
-        return samples;
+    // Executes and measures the kernels of each `step`-th cblk in both orders.
+    void sweep(Index step, CallsByOrder& calls, Interrupt* interrupt) {
+        for (SweepOrder const order : {SweepOrder::by_target, SweepOrder::by_source})
+            sweep(order, step, calls[static_cast<std::size_t>(order)], interrupt);
     }
 
   private:
-    // Entries below 1/2 and a dominant diagonal, so that all factorizations succeed without replaced pivots.
+    void sweep(SweepOrder order, Index step, Calls& calls, Interrupt* interrupt) {
+        fill_panels();
+        calls.next = 0;
+        for (CblkId k = 0; k < structure_.num_cblks(); k += static_cast<CblkId>(step)) {
+            check(interrupt);
+            if (order == SweepOrder::by_target) {
+                for_each_facing_group(structure_, structure_.facing_ptr[k], structure_.facing_ptr[k + 1],
+                                      [&](FacingGroup const& group) { update(group, calls); });
+                factorize(k, calls);
+            } else {
+                factorize(k, calls);
+                for (BlokId b = structure_.cblk(k).first_blok + 1; b < structure_.cblk(k).end_blok;)
+                    b = update(facing_group(structure_, k, b), calls);
+            }
+        }
+    }
+    BlokId update(FacingGroup const& group, Calls& calls) {
+        CallTimer const timer;
+        kernels_->update(group, workspace_);
+        calls.keep({group.source, group.first}, timer.seconds());
+        return group.end;
+    }
+    void factorize(CblkId k, Calls& calls) {
+        CallTimer const timer;
+        kernels_->factorize_panel(k, Real<T>(0));
+        calls.keep({k, -1}, timer.seconds());
+    }
+
+    // Small entries and a dominant diagonal, so that all factorizations succeed without replaced pivots, although
+    // most cblks are not factorized.
     void fill_panels() {
         for (CblkId k = 0; k < structure_.num_cblks(); ++k) {
             MatrixView<T> const lower = factor_.lower(k);
@@ -154,34 +183,30 @@ template <class T> class WorkerKernels {
     std::unique_ptr<KernelFamily<T>> kernels_;
     UpdateWorkspace<T> workspace_;
     std::array<T, pattern_size> pattern_;
-    std::vector<std::vector<double>> panel_times_, update_times_; // by cblk
 };
 
-// Runs `sweeps` sweeps on all workers at once. Each continues until all have finished theirs. Returns the
-// mean over the workers of the seconds of a sweep.
-template <class T> double sweep_together(std::vector<std::optional<WorkerKernels<T>>>& kernels, int sweeps,
+// Sweeps on all workers at once. Each continues until all have finished one. Returns the mean seconds of a sweep.
+template <class T> double sweep_together(std::vector<std::optional<WorkerKernels<T>>>& kernels, Index step,
                                          WorkerTeam& team, Interrupt* interrupt) {
     std::atomic<int> done{0};
     std::atomic<bool> failed{false};
+    std::vector<double> seconds(kernels.size());
     team.for_each_worker([&](WorkerId worker) {
-        WorkerKernels<T>& own = *kernels[worker];
         try {
-            own.restart();
-            for (int s = 0; s < sweeps && !failed; ++s) own.sweep(interrupt);
-            ++done;
-            while (done < std::ssize(kernels) && !failed) own.sweep(interrupt);
+            CallsByOrder calls;
+            int sweeps = 0;
+            do {
+                kernels[worker]->sweep(step, calls, interrupt);
+                if (++sweeps == 1) ++done;
+            } while (done < std::ssize(kernels) && !failed);
+            for (Calls const& one : calls) seconds[worker] += one.total() / sweeps;
         } catch (...) {
             failed = true;
             throw;
         }
     });
-    double sum = 0;
-    for (auto& own : kernels) sum += own->total();
-    return sum / static_cast<double>(kernels.size());
+    return std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(kernels.size());
 }
-
-// The maximum share of options.seconds for one sweep.
-constexpr double sweep_part = 0.6;
 
 // Operations of T per second (a multiply-add counts as two) in a product of a typical size.
 template <class T> double product_rate() {
@@ -193,71 +218,130 @@ template <class T> double product_rate() {
         subtract_product<T>(Op::transpose, {a.data(), n, n, n}, {a.data(), n, n, n}, {c.data(), n, n, n});
         times.push_back(timer.seconds());
     }
-    return 2.0 * n * n * n / typical(times);
+    return 2.0 * n * n * n / median(times);
 }
 
-// Bytes per second of y += x / 2.
-double stream(std::vector<double> const& x, std::vector<double>& y, Interrupt* interrupt) {
+// The median of the seconds of a call of `body`, of five.
+template <class Body> double seconds_of_call(Interrupt* interrupt, Body const& body) {
     std::vector<double> times;
     for (int turn = 0; turn < 5; ++turn) {
         check(interrupt);
         Timer const timer;
-        for (std::size_t i = 0; i < x.size(); ++i) y[i] += 0.5 * x[i];
+        body();
         times.push_back(timer.seconds());
     }
-    return 3.0 * sizeof(double) * static_cast<double>(x.size()) / typical(times);
+    return median(times);
+}
+
+// Bytes per second of y += x / 2.
+double stream(std::vector<double> const& x, std::vector<double>& y, Interrupt* interrupt) {
+    double const seconds = seconds_of_call(interrupt, [&] {
+        for (std::size_t i = 0; i < x.size(); ++i) y[i] += 0.5 * x[i];
+    });
+    return 3.0 * sizeof(double) * static_cast<double>(x.size()) / seconds;
+}
+
+// Bytes per second of the sum of all x, in as many parts as hide the time of an addition.
+double read(std::vector<double> const& x, Interrupt* interrupt) {
+    std::array<double, 16> sums{};
+    double const seconds = seconds_of_call(interrupt, [&] {
+        for (std::size_t i = 0; i + sums.size() <= x.size(); i += sums.size())
+            for (std::size_t s = 0; s < sums.size(); ++s) sums[s] += x[i + s];
+    });
+    volatile double const used = std::accumulate(sums.begin(), sums.end(), 0.0); // or the loop is left out
+    static_cast<void>(used);
+    return sizeof(double) * static_cast<double>(x.size()) / seconds;
+}
+
+// The operations of a sweep over the structure in one order, counted as for real scalars.
+double operations(BlockStructure const& structure, KernelSet kernels) {
+    double sum = 0;
+    for (Cblk const& cblk : structure.cblks)
+        for (BlokId b = cblk.first_blok + 1; b < cblk.end_blok;) {
+            UpdateShape const shape = update_shape(structure, cblk, b);
+            PerTerm<UpdateTerm> const counts = update_counts(kernels, shape);
+            sum += counts[UpdateTerm::flop] + counts[UpdateTerm::strided];
+            b += shape.bloks;
+        }
+    return sum;
+}
+
+// Adds the samples of one structure. Returns the seconds of one worker alone, and while all work. The two take turns,
+// because the speed of a machine changes.
+template <class T>
+std::pair<double, double> time_structure(BlockStructure const& structure, FactorForm form, WorkerTeam& team,
+                                         TimingOptions const& options, KernelSamples& samples) {
+    int const workers = team.size();
+    KernelSet const set{kernel_kind(form.kind), sizeof(T)};
+    constexpr int least_sweeps = 3;
+    double const one_sweep = 2 * operations(structure, set) / product_rate<T>();
+    Index const step = std::max<Index>(1, std::lround(least_sweeps * one_sweep / options.seconds));
+    std::vector<std::optional<WorkerKernels<T>>> kernels(workers);
+    for (WorkerId w = 0; w < workers; ++w) kernels[w].emplace(structure, form, team, w);
+    team.for_each_worker([&](WorkerId worker) { kernels[worker]->clear(worker, options.interrupt); });
+    CallsByOrder calls;
+    double together = 0;
+    Timer const timer;
+    for (int turn = 0; turn < least_sweeps || timer.seconds() < options.seconds; ++turn) {
+        team.for_each_worker([&](WorkerId worker) {
+            if (worker == 0) kernels[0]->sweep(step, calls, options.interrupt);
+        });
+        if (workers > 1) together += sweep_together(kernels, step, team, options.interrupt);
+    }
+    double alone = 0;
+    for (SweepOrder const order : {SweepOrder::by_target, SweepOrder::by_source}) {
+        Calls& one = calls[static_cast<std::size_t>(order)];
+        alone += one.total();
+        append_samples(one, order, structure, set, samples);
+    }
+    return {alone, workers > 1 ? together : alone};
 }
 
 } // namespace
 
 template <class T>
-KernelTimings time_kernels(FactorForm form, WorkerTeam& team, TimingOptions const& options) {
-    int const workers = team.size();
-    double const available = static_cast<double>(available_memory_bytes()) / (2 * workers);
-    TimingLimits const limits{std::min(options.worker_bytes, available),
-                              options.seconds * sweep_part * product_rate<T>()};
-    auto const structure = make_timing_structure(form, sizeof(T), limits);
-    std::vector<std::optional<WorkerKernels<T>>> kernels(workers);
-    for (WorkerId w = 0; w < workers; ++w) kernels[w].emplace(structure, form, team, w);
-    team.for_each_worker([&](WorkerId worker) { kernels[worker]->clear(worker, options.interrupt); });
-
-    int sweeps = 0;
-    team.for_each_worker([&](WorkerId worker) {
-        if (worker > 0) return;
-        Timer const timer;
-        do kernels[0]->sweep(options.interrupt);
-        while (++sweeps < 2 || timer.seconds() < options.seconds);
-    });
+KernelTimings time_kernels(std::span<BlockStructure const> structures, FactorForm form, WorkerTeam& team,
+                           TimingOptions const& options) {
     KernelTimings timings;
-    timings.samples = kernels[0]->samples({kernel_kind(form.kind), sizeof(T)});
-    if (workers == 1) return timings;
-    double const alone = kernels[0]->total();
-    timings.contention = sweep_together(kernels, sweeps, team, options.interrupt) / alone;
+    double alone = 0, together = 0;
+    for (BlockStructure const& structure : structures) {
+        auto const seconds = time_structure<T>(structure, form, team, options, timings.samples);
+        alone += seconds.first;
+        together += seconds.second;
+    }
+    timings.contention = together / alone;
     return timings;
 }
 
 MemoryRates time_memory(WorkerTeam& team, Interrupt* interrupt) {
-    constexpr std::size_t bytes = 24'000'000; // of each vector
+    constexpr std::size_t bytes = 128'000'000; // of each vector
     auto const workers = static_cast<std::uint64_t>(team.size());
     std::uint64_t const entries =
         std::min<std::uint64_t>(bytes, available_memory_bytes() / (8 * workers)) / sizeof(double);
     std::vector<std::vector<double>> x(workers), y(workers);
-    std::vector<double> rate(workers);
+    std::vector<MemoryRates> rate(workers);
     team.for_each_worker([&](WorkerId w) {
         x[w].assign(entries, 1.0);
         y[w].assign(entries, 1.0);
     });
     MemoryRates rates;
     team.for_each_worker([&](WorkerId worker) {
-        if (worker == 0) rates.one = stream(x[0], y[0], interrupt);
+        if (worker > 0) return;
+        rates.one = stream(x[0], y[0], interrupt);
+        rates.read_one = read(x[0], interrupt);
     });
-    team.for_each_worker([&](WorkerId w) { rate[w] = stream(x[w], y[w], interrupt); });
-    for (double const r : rate) rates.all += r;
+    team.for_each_worker([&](WorkerId w) { rate[w].one = stream(x[w], y[w], interrupt); });
+    team.for_each_worker([&](WorkerId w) { rate[w].read_one = read(x[w], interrupt); });
+    for (MemoryRates const& of_worker : rate) {
+        rates.all += of_worker.one;
+        rates.read_all += of_worker.read_one;
+    }
     return rates;
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template KernelTimings time_kernels<T>(FactorForm, WorkerTeam&, TimingOptions const&);
+    template KernelTimings time_kernels<T>(std::span<BlockStructure const>, FactorForm, WorkerTeam&,         \
+                                           TimingOptions const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

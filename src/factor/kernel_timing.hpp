@@ -1,7 +1,9 @@
-// Measures the kernels on this machine: factorize_panel and update of the kernel families, on an artificial
-// structure with the shapes of real ones, in memory larger than the caches. In: scalar and factorization.
-// Out: samples for a cost model (mapping/calibration.hpp), and the slowdown when all workers compute at once.
+// Measures the kernels on this machine: factorize_panel and update of the kernel families, on block structures in
+// memory larger than the caches. In: structures, scalar and factorization. Out: samples for a cost model
+// (mapping/calibration.hpp), and the slowdown when all workers compute at once.
 #pragma once
+
+#include <span>
 
 #include "core/interrupt.hpp"
 #include "factor/factor.hpp"
@@ -11,8 +13,7 @@
 namespace espalier {
 
 struct TimingOptions {
-    double seconds = 0.4;        ///< Approximate time for one worker; all together take once or twice that.
-    double worker_bytes = 256e6; ///< Maximum memory of each worker; less if the system has less.
+    double seconds = 0.4; ///< Approximate time for each structure and one worker; all together take about as long.
     Interrupt* interrupt = nullptr;
 };
 
@@ -21,14 +22,18 @@ struct KernelTimings {
     double contention = 1; ///< Time of this work on all workers at once, relative to one.
 };
 
-/// Requires a BLAS with one thread. Error{cancelled}, {out_of_memory}.
+/// Structures that take longer than the time are measured in a part of their cblks. Each worker has panels of its
+/// own. Requires a BLAS with one thread. Error{cancelled}, {out_of_memory}.
 template <class T>
-KernelTimings time_kernels(FactorForm form, WorkerTeam& team, TimingOptions const& options = {});
+KernelTimings time_kernels(std::span<BlockStructure const> structures, FactorForm form, WorkerTeam& team,
+                           TimingOptions const& options = {});
 
-/// Bytes per second read and written by y += a x on vectors larger than caches.
+/// Bytes per second on vectors larger than caches.
 struct MemoryRates {
-    double one = 0; ///< By one worker alone.
-    double all = 0; ///< Sum over all workers at once.
+    double one = 0;      ///< Read and written by one worker alone in y += a x, ...
+    double all = 0;      ///< ... and the sum over all workers at once.
+    double read_one = 0; ///< Read by one worker alone in x^T x, ...
+    double read_all = 0; ///< ... and the sum over all workers at once.
 };
 MemoryRates time_memory(WorkerTeam& team, Interrupt* interrupt = nullptr);
 

@@ -10,6 +10,8 @@
 
 #include "core/progress.hpp"
 #include "kernels/blas.hpp"
+#include "machine/timing_structure.hpp"
+#include "runtime/process_limits.hpp"
 #include "runtime/topology.hpp"
 #include "runtime/worker_team.hpp"
 
@@ -29,12 +31,20 @@ Toggle effective(Toggle option) {
                     text));
 }
 
+template <class T> KernelTimings time_form(FactorForm form, WorkerTeam& team, TimingOptions const& timing) {
+    // Of the panels of a worker: more than caches hold, if there is time to compute with them.
+    double const most_bytes = std::min(256e6, 1e9 * timing.seconds);
+    double const available = static_cast<double>(available_memory_bytes()) / (2 * team.size());
+    auto const structures = timing_structures(form, sizeof(T), std::min(most_bytes, available));
+    return time_kernels<T>(structures, form, team, timing);
+}
+
 KernelTimings time_scalar(Scalar scalar, Factorization kind, WorkerTeam& team, TimingOptions const& timing) {
     FactorForm const form{kind};
-    if (scalar == Scalar::s) return time_kernels<float>(form, team, timing);
-    if (scalar == Scalar::c) return time_kernels<std::complex<float>>(form, team, timing);
-    if (scalar == Scalar::z) return time_kernels<std::complex<double>>(form, team, timing);
-    return time_kernels<double>(form, team, timing);
+    if (scalar == Scalar::s) return time_form<float>(form, team, timing);
+    if (scalar == Scalar::c) return time_form<std::complex<float>>(form, team, timing);
+    if (scalar == Scalar::z) return time_form<std::complex<double>>(form, team, timing);
+    return time_form<double>(form, team, timing);
 }
 
 MeasuredModel measure(Scalar scalar, Factorization kind, WorkerTeam& team, TimingOptions const& timing) {
@@ -42,8 +52,15 @@ MeasuredModel measure(Scalar scalar, Factorization kind, WorkerTeam& team, Timin
     MeasuredModel model;
     model.scalar = scalar;
     model.calibration = fit_cost_model(timings.samples, scalar, kernel_kind(kind));
-    if (team.size() > 1) model.contention = {{team.size(), timings.contention}};
+    if (team.size() > 1) model.contention = {{team.size(), std::max(1.0, timings.contention)}};
     return model;
+}
+
+// Bytes per second that each of `threads` reads, interpolated between one and all cores.
+double read_rate(MemoryRates const& rates, int threads, int cores) {
+    if (cores == 1) return rates.read_one;
+    double const all = std::min(rates.read_one, rates.read_all / cores);
+    return rates.read_one + (all - rates.read_one) * (threads - 1) / (cores - 1);
 }
 
 // Another thread may be measuring for seconds.
@@ -108,7 +125,10 @@ std::optional<CostModelChoice> CostModels::known(Scalar scalar, KernelKind kind,
     MeasuredModel const* const measured = costs_.find(scalar, kind);
     auto const model = measured ? measured->for_threads(threads, cores_) : std::nullopt;
     if (!model) return std::nullopt;
-    return CostModelChoice{*model, source, costs_.network.value_or(Network{})};
+    CostModelChoice choice{*model, source, costs_.network.value_or(Network{})};
+    choice.model.bandwidth = costs_.memory.one;
+    choice.model.read_bandwidth = read_rate(costs_.memory, std::min(threads, cores_), cores_);
+    return choice;
 }
 
 // Keeps the models that other processes have stored meanwhile.
@@ -121,9 +141,9 @@ void CostModels::keep(MachineCosts const& fresh) {
     }
     if (fresh.network) costs_.network = fresh.network;
     loaded_ = true;
-    costs_.memory = {fresh.memory.one, std::max(fresh.memory.all, costs_.memory.all)};
+    costs_.memory = {fresh.memory.one, std::max(fresh.memory.all, costs_.memory.all), fresh.memory.read_one,
+                     std::max(fresh.memory.read_all, costs_.memory.read_all)};
     for (MeasuredModel const& model : fresh.models) costs_.put(model);
-    for (MeasuredModel& model : costs_.models) model.calibration.model.bandwidth = costs_.memory.one;
     store_.save(costs_);
 }
 
@@ -133,14 +153,17 @@ CostModels& cost_models() {
     return models;
 }
 
-CostModelChoice cost_model_for(Scalar scalar, Factorization kind, int threads, Toggle calibration,
-                               bool is_worthwhile, Interrupt* interrupt, ProgressSink* progress) {
+CostModelChoice cost_model_for(Scalar scalar, Factorization kind, int threads, int processes,
+                               Toggle calibration, bool is_worthwhile, Interrupt* interrupt,
+                               ProgressSink* progress) {
     Toggle const choice = effective(calibration);
     if (choice == Toggle::off) return {default_cost_model(scalar, kernel_kind(kind)), "default"};
     Measuring const measuring = choice == Toggle::on ? Measuring::always
                                 : is_worthwhile      ? Measuring::if_unknown
                                                      : Measuring::never;
-    return cost_models().choose(scalar, kind, threads, measuring, interrupt, progress);
+    CostModels& models = cost_models();
+    int const together = threads <= models.cores() / processes ? threads * processes : threads;
+    return models.choose(scalar, kind, together, measuring, interrupt, progress);
 }
 
 } // namespace espalier

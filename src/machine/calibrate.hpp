@@ -20,12 +20,13 @@ struct CostModelChoice {
 
 enum class Measuring : std::uint8_t { never, if_unknown, always };
 
-/// The model for this scalar and factorization on `threads`. The environment variable ESPALIER_CALIBRATION
+/// The model for this scalar and factorization on `threads` of each of `processes` on this computer, which count if
+/// this process may use enough cores for all. The environment variable ESPALIER_CALIBRATION
 /// replaces an automatic `calibration`; Error{usage} unless it is auto, on or off. An automatic calibration
 /// measures a model that is not known if `is_worthwhile`. If nothing is known or measured, the default model is
 /// returned. `progress`, which may be null, receives a phase during measurements. Error{cancelled}.
-CostModelChoice cost_model_for(Scalar scalar, Factorization kind, int threads, Toggle calibration,
-                               bool is_worthwhile, Interrupt* interrupt, ProgressSink* progress = nullptr);
+CostModelChoice cost_model_for(Scalar scalar, Factorization kind, int threads, int processes,
+                               Toggle calibration, bool is_worthwhile, Interrupt* interrupt, ProgressSink* progress = nullptr);
 
 /// The models that cost_model_for keeps between calls. Thread-safe: while one measures, the others wait.
 class CostModels {

@@ -19,7 +19,7 @@ namespace espalier {
 
 namespace {
 
-constexpr int file_format = 1;
+constexpr int file_format = 2;
 constexpr char const* measured_network = "measured";
 constexpr double most_bytes_per_s = 1e18, most_seconds = 1e6;
 
@@ -159,7 +159,10 @@ std::string to_json(MachineCosts const& costs, MachineKey const& key) {
                                        {"blas_core", key.blas_core},
                                        {"espalier", key.version}});
     Json const memory =
-        Json::object({{"one_bytes_per_s", costs.memory.one}, {"all_bytes_per_s", costs.memory.all}});
+        Json::object({{"one_bytes_per_s", costs.memory.one},
+                      {"all_bytes_per_s", costs.memory.all},
+                      {"one_read_bytes_per_s", costs.memory.read_one},
+                      {"all_read_bytes_per_s", costs.memory.read_all}});
     return Json::object({{"format", file_format},
                          {"machine", machine},
                          {"memory", memory},
@@ -179,13 +182,11 @@ std::optional<MachineCosts> parse_costs(std::string const& text, MachineKey cons
         if (json["format"].count(0, 1 << 30) != file_format || read_key(json["machine"]) != key)
             return std::nullopt;
         MachineCosts costs;
-        costs.memory = {json["memory"]["one_bytes_per_s"].number(1, most_bytes_per_s),
-                        json["memory"]["all_bytes_per_s"].number(1, most_bytes_per_s)};
+        auto const rate = [&](char const* name) { return json["memory"][name].number(1, most_bytes_per_s); };
+        costs.memory = {rate("one_bytes_per_s"), rate("all_bytes_per_s"), rate("one_read_bytes_per_s"),
+                        rate("all_read_bytes_per_s")};
         costs.network = read_measured_network(json["network"]);
-        for (JsonField const& one : json["models"].items()) {
-            costs.put(read_model(one));
-            costs.models.back().calibration.model.bandwidth = costs.memory.one;
-        }
+        for (JsonField const& one : json["models"].items()) costs.put(read_model(one));
         return costs;
     } catch (Error const&) {
         return std::nullopt;

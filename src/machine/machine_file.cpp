@@ -28,7 +28,8 @@ constexpr std::string_view other_keys[] = {
 constexpr std::string_view network_keys[] = {"latency_s", "bytes_per_s", "overhead_s", "copy_bytes_per_s"};
 constexpr std::string_view cost_model_keys[] = {"models", "memory", "network"};
 constexpr std::string_view other_cost_model_keys[] = {"format", "machine", "file"};
-constexpr std::string_view memory_keys[] = {"one_bytes_per_s", "all_bytes_per_s"};
+constexpr std::string_view memory_keys[] = {"one_bytes_per_s", "all_bytes_per_s", "one_read_bytes_per_s",
+                                            "all_read_bytes_per_s"};
 constexpr std::string_view model_keys[] = {"scalar", "kernels", "panel_s", "update_s", "contention"};
 constexpr std::string_view other_model_keys[] = {"panel_fit", "update_fit"};
 
@@ -271,7 +272,7 @@ CostModel SimulatedMachine::costs(CostModel here, Scalar scalar) const {
     }
     for (double& seconds : model.panel_seconds.value) seconds /= speed;
     for (double& seconds : model.update_seconds.value) seconds /= speed;
-    if (bandwidth) model.bandwidth = *bandwidth;
+    if (bandwidth) model.bandwidth = model.read_bandwidth = *bandwidth;
     if (!is_here) model.threads_per_core = 1;
     if (!is_here && models.empty()) model.contention = 1;
     if (contention) model.contention = *contention;

@@ -42,7 +42,7 @@ PerTerm<Term> fit(std::vector<KernelSample<Term>> const& samples, char const* wh
         if (!(sample.seconds > 0) || !std::isfinite(sample.seconds))
             throw Error(Status::internal,
                         fmt::format("calibration: a sample of {} took {} s", what, sample.seconds));
-        double const weight = 1 / std::sqrt(sample.seconds);
+        double const weight = 1 / std::cbrt(sample.seconds);
         for (double const count : sample.counts.value) a.push_back(count * weight);
         b.push_back(sample.seconds * weight);
     }

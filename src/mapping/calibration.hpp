@@ -36,8 +36,8 @@ struct Calibration {
 /// dependent; the entry of a zero column is 0. (Coordinate descent: Franc, Hlavac, Navara 2005.)
 std::vector<double> nonnegative_least_squares(std::span<double const> a, std::span<double const> b);
 
-/// The model that fits these samples. Relative errors are weighted by seconds^(1/4): most calls are small,
-/// but large ones take most of the time. Error{internal} for no panels, no updates, or a time of 0.
+/// The model that fits these samples. Errors are weighted by seconds^(-1/3): most calls are small, but large ones
+/// take most of the time. Error{internal} for no panels, no updates, or a time of 0.
 Calibration fit_cost_model(KernelSamples const& samples, Scalar scalar, KernelKind kind);
 
 } // namespace espalier

@@ -106,6 +106,7 @@ PerTerm<UpdateTerm> update_counts(KernelSet kernels, UpdateShape const& shape) {
     counts[strided ? UpdateTerm::strided : UpdateTerm::flop] = 2 * target * depth;
     counts[UpdateTerm::scatter_run] = sides * buffered * cols * static_cast<double>(shape.runs);
     counts[UpdateTerm::scatter] = buffered * target;
+    counts[UpdateTerm::cold] = shape.is_cold ? counts[UpdateTerm::left] : 0;
     return counts;
 }
 
@@ -128,9 +129,8 @@ double CostModel::add(Index rows, Index cols) const {
 double CostModel::sweep(Cblk const& cblk) const {
     double const w = static_cast<double>(cblk.width()), r = static_cast<double>(cblk.rows_below());
     double const entries = w * (w + 1) / 2 + r * w;
-    double const alone = sweep_seconds.cblk + sweep_seconds.column * w + sweep_seconds.row * r +
-                         entries * kernels.scalar_bytes / bandwidth;
-    return contention * threads_per_core * alone;
+    double const calls = sweep_seconds.cblk + sweep_seconds.column * w + sweep_seconds.row * r;
+    return threads_per_core * (contention * calls + entries * kernels.scalar_bytes / read_bandwidth);
 }
 
 CostModel default_cost_model(Scalar scalar, KernelKind kind) {
@@ -144,9 +144,9 @@ CostModel default_cost_model(Scalar scalar, KernelKind kind) {
     using enum PanelTerm;
     for (PanelTerm const t : {diagonal_entry, solve_entry}) model.panel_seconds[t] *= entry;
     for (PanelTerm const t : {diagonal_flop, solve_flop, solve_strided}) model.panel_seconds[t] *= flop;
-    for (UpdateTerm const t : {UpdateTerm::left, UpdateTerm::right, UpdateTerm::target, UpdateTerm::scatter})
-        model.update_seconds[t] *= entry;
-    for (UpdateTerm const t : {UpdateTerm::flop, UpdateTerm::strided}) model.update_seconds[t] *= flop;
+    using U = UpdateTerm;
+    for (U const t : {U::left, U::right, U::target, U::scatter, U::cold}) model.update_seconds[t] *= entry;
+    for (U const t : {U::flop, U::strided}) model.update_seconds[t] *= flop;
     return model;
 }
 

@@ -37,7 +37,8 @@ enum class PanelTerm : std::uint8_t {
     count
 };
 
-/// The terms of an update's time; all but the first two count twice for lu, which updates L and U.
+/// The terms of an update's time; all but the first two count twice for lu, which updates L and U. `cold` is not 0
+/// in a task of its own. In a subtree, each panel updates others right after it was computed.
 enum class UpdateTerm : std::uint8_t {
     call,        ///< 1
     run,         ///< Runs of rows that have to be found in the target.
@@ -48,6 +49,7 @@ enum class UpdateTerm : std::uint8_t {
     strided,     ///< ... or these where columns of an operand collide in the cache.
     scatter_run, ///< Columns of runs that go through the buffer, ...
     scatter,     ///< ... and their entries.
+    cold,        ///< Entries of the left factor that are not in a cache.
     count
 };
 
@@ -56,7 +58,7 @@ template <class Term> inline constexpr std::size_t num_terms = static_cast<std::
 inline constexpr std::array<std::string_view, num_terms<PanelTerm>> panel_term_names = {
     "call", "column", "diagonal_entry", "diagonal_flop", "solve_entry", "solve_flop", "solve_strided"};
 inline constexpr std::array<std::string_view, num_terms<UpdateTerm>> update_term_names = {
-    "call", "run", "left", "right", "target", "flop", "strided", "scatter_run", "scatter"};
+    "call", "run", "left", "right", "target", "flop", "strided", "scatter_run", "scatter", "cold"};
 
 /// A number for each term: how many units of it, or the seconds that one takes.
 template <class Term> struct PerTerm {
@@ -88,6 +90,7 @@ struct UpdateShape {
     BlokId runs = 1;  ///< and from its first blok to the end of the panel.
     /// Whether `rows` include those of the group itself; a part of an update may be all below them.
     bool with_group = true;
+    bool is_cold = false; ///< The source was computed long ago, so that it is read from memory.
 };
 
 /// The update by the group that begins with blok `first` of `source`.
@@ -123,8 +126,9 @@ inline constexpr SweepSeconds sweep_seconds;
 struct CostModel {
     KernelSet kernels;
     PerTerm<PanelTerm> panel_seconds{{1e-7, 2.5e-8, 8e-10, 6e-12, 8.5e-10, 7.5e-12, 1.6e-11}};
-    PerTerm<UpdateTerm> update_seconds{{5e-8, 3.6e-8, 0, 0, 5e-11, 8.9e-12, 1.75e-11, 4.2e-9, 2.5e-10}};
-    double bandwidth = 12e9; ///< Bytes per second that a thread can read and write.
+    PerTerm<UpdateTerm> update_seconds{{5e-8, 3.6e-8, 0, 0, 5e-11, 8.9e-12, 1.75e-11, 4.2e-9, 2.5e-10, 0}};
+    double bandwidth = 12e9; ///< Bytes per second that a thread can read and write, ...
+    double read_bandwidth = 12e9; ///< ... and that it can read while all threads read.
     /// The factor by which all times grow while all threads work: they share caches, memory and power.
     double contention = 1;
     double threads_per_core = 1; ///< More than 1 if threads take turns on the cores.

@@ -58,6 +58,7 @@ void visit_fields(R& r, Visit&& visit) {
     visit("factor_bytes", r.factor_bytes);
     visit("memory_bytes", r.memory_bytes);
     visit("memory_bytes_of_process", r.memory_bytes_of_process);
+    visit("predicted_peak_bytes", r.predicted_peak_bytes);
     visit("predicted_factor_s", r.predicted_factor_s);
     visit("predicted_solve_s", r.predicted_solve_s);
     visit("diagonal_blocks", r.diagonal_blocks);

@@ -160,6 +160,12 @@ void populate(std::span<std::byte> range) {
     }
 }
 
+void prefer_huge_pages(std::span<std::byte> range) {
+    std::uintptr_t const first = round_up(address_of(range.data()), Arena::alignment);
+    std::uintptr_t const end = address_of(range.data() + range.size()) / Arena::alignment * Arena::alignment;
+    if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE); // a wish
+}
+
 PageSample sample_nodes(std::span<std::byte const> range, std::size_t strip_bytes) {
     std::size_t const page = page_size(), strip = round_up(std::max(strip_bytes, page), page);
     PageSample sample{strip, {}};

@@ -74,6 +74,9 @@ class Arena {
 /// Contents are kept; no other thread may write to the range in the meantime.
 void populate(std::span<std::byte> range);
 
+/// Asks for huge pages where the range has whole ones, as far as it is large and untouched.
+void prefer_huge_pages(std::span<std::byte> range);
+
 /// Results of sample_nodes() for a page that is not on a node.
 inline constexpr int page_untouched = -1; ///< Not yet backed by memory.
 inline constexpr int page_unknown = -2;   ///< The system does not tell.

@@ -150,7 +150,7 @@ class OwnerPolicy : public Policy, public TaskClock {
         auto const num_branches = static_cast<BranchId>(partition_.branches.size());
         std::vector<double> panel_seconds; // of a branch without its updates of other branches
         for (Branch const& branch : partition_.branches) panel_seconds.push_back(branch.cost);
-        for (Contribution const& one : contributions_.all) panel_seconds[one.source] -= one.seconds;
+        for (Contribution const& one : contributions_.all) panel_seconds[one.source] -= one.seconds_in_source;
         for (BranchId u = 0; u < num_branches; ++u) {
             int const parts = parts_of(root_of(u));
             double const diagonal = parts > 1 ? model_.panel(structure_.cblks[root_of(u)].width(), 0) : 0;

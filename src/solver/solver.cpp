@@ -115,16 +115,22 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix, Op
     report.incomplete.coarsen = report.incomplete.runtime = "none";
     report.notes.clear();
     system_ = context_.on_root([&] {
+        std::uint64_t const resident = current_rss_bytes();
         analysis_ = espalier::analyze(matrix, with,
                                       {machine_model(context_.topology(), report.processes, report.threads),
                                        context_.shared_interrupt(), context_.background(), context_.phases(),
-                                       [this](std::string text) { note(std::move(text)); }, options.max_memory});
+                                       [this](std::string text) { note(std::move(text)); }, options.max_memory,
+                                       context_.processes_of_a_computer()});
         pattern_ = analysis_->pattern;
         analysis_->fill(report.analysis);
         report.factorization = analysis_->form.kind;
         report.ordering = analysis_->ordering;
         report.method = with.method;
         bool const is_incomplete = analysis_->incomplete.has_value(), is_scalar = analysis_->scalar.has_value();
+        if (!is_incomplete)
+            report.analysis.predicted_peak_bytes =
+                std::max(peak_rss_bytes(), resident + (is_scalar ? report.analysis.memory_bytes
+                                                                 : analysis_->expected_bytes(0)));
         report.factor_path = is_incomplete ? "none" : is_scalar ? "scalar" : "supernodal";
         if (!is_incomplete && !is_scalar)
             report.schedule = analysis_->describe(analysis_->choice, report.processes * report.threads);

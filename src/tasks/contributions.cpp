@@ -18,11 +18,13 @@ Contributions find_contributions(BlockStructure const& structure, BranchPartitio
         // Kept cblks come last and update no other cblk.
         for (Offset f = begin; is_cblk && f < end && owner_at(f) < structure.first_kept_cblk;) {
             BranchId const source = partition.branch_of_cblk[owner_at(f)];
-            if (f == begin || all.back().source != source) all.push_back({source, f, f, 0, 0});
+            if (f == begin || all.back().source != source) all.push_back({source, f, f, 0, 0, 0});
             Contribution& one = all.back();
             // The bloks of a cblk form one update.
-            UpdateShape const shape =
+            UpdateShape shape =
                 update_shape(structure, structure.cblks[owner_at(f)], structure.facing[f]);
+            one.seconds_in_source += model.update(shape);
+            shape.is_cold = true;
             one.seconds += model.update(shape);
             // The rows of a subtree that lie outside it are all among those of its root.
             one.rows = std::max(one.rows, shape.rows);

@@ -134,7 +134,7 @@ class TaskBuilder {
         CblkId const root = root_of(one.source);
         if (groups_.is_cut(root)) return;
         double& source_cost = result_.graph.cost[result_.factor_of_branch[one.source]];
-        source_cost = std::max(0.0, source_cost - one.seconds);
+        source_cost = std::max(0.0, source_cost - one.seconds_in_source);
     }
 
     // An update reads the rows that face its target and those of its part.

@@ -13,7 +13,8 @@ void find_update_parts(BlockStructure const& structure, RowGroups const& groups,
     for (Offset f = first_facing; f < end_facing;) {
         BlokId const first = structure.facing[f];
         Cblk const& source = structure.cblk(structure.owner_of_blok[first]);
-        UpdateShape const whole = update_shape(structure, source, first);
+        UpdateShape whole = update_shape(structure, source, first);
+        whole.is_cold = true;
         BlokId begin = first;
         for (std::int32_t g = 0; g < groups.count(target) && begin < source.end_blok; ++g) {
             BlokId const end = groups.bloks_within(structure, source, begin, target, g).end;

@@ -138,7 +138,7 @@ class Report(CommandTest):
         "matrix": {"name": str, "n": int, "nnz": int, "symmetry": str, "scalar": str},
         "analysis": {"ordering_s": float, "symbolic_s": float, "mapping_s": float, "total_s": float,
                      "nnz_factor": int, "flops": float, "cblks": int, "bloks": int, "memory_bytes": int,
-                     "predicted_factor_s": float, "predicted_solve_s": float},
+                     "predicted_peak_bytes": int, "predicted_factor_s": float, "predicted_solve_s": float},
         "factor": {"assembly_s": float, "time_s": float, "total_s": float, "gflops": float, "pivots_replaced": int, "tasks": int,
                    "steals": int, "messages": int, "message_bytes": int, "moved_bytes": int},
         "solve": {"time_s": float},
@@ -168,6 +168,10 @@ class Report(CommandTest):
         self.assertGreater(analysis["flops"], 0)
         self.assertGreaterEqual(report["total_s"], report["factor"]["time_s"])
         self.assertGreater(report["peak_memory_bytes"], analysis["memory_bytes"] // 2)
+
+    def test_predicts_the_peak_of_its_memory(self):
+        report = self.report("solve", "elast3d:14", "--threads", 1)
+        self.assertAlmostEqual(report["analysis"]["predicted_peak_bytes"] / report["peak_memory_bytes"], 1, delta=0.1)
 
     def test_of_an_incomplete_factorization(self):
         report = self.report("solve", "spe10like:4x5x3", "--method", "ilu", "--levels", 1, "--threads", 2,

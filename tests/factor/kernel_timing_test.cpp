@@ -3,59 +3,18 @@
 #include <gtest/gtest.h>
 
 #include "core/status_of.hpp"
-#include "factor/timing_structure.hpp"
-#include "kernels/blas.hpp"
+#include "factor/support.hpp"
 
 namespace espalier {
 namespace {
 
-TEST(TimingStructure, HasEveryRowOfACblkInThePanelsItUpdates) {
-    for (Factorization const kind : {Factorization::llh, Factorization::lu}) {
-        BlockStructure const s = make_timing_structure({kind}, sizeof(double), {});
-        Index widest = 0, tallest = 0;
-        for (CblkId k = 0; k < s.num_cblks(); ++k) {
-            Cblk const& cblk = s.cblks[k];
-            widest = std::max(widest, cblk.width());
-            tallest = std::max(tallest, cblk.stride);
-            Index row = 0, panel_row = 0;
-            for (BlokId b = cblk.first_blok; b < cblk.end_blok; ++b) {
-                Blok const& blok = s.bloks[b];
-                Cblk const& facing = s.cblks[blok.facing_cblk];
-                ASSERT_GT(blok.height(), 0);
-                ASSERT_GE(blok.first_row, row);
-                ASSERT_EQ(blok.panel_row, panel_row);
-                ASSERT_GE(blok.first_row, facing.first_col);
-                ASSERT_LE(blok.end_row, facing.end_col);
-                ASSERT_GE(blok.facing_cblk, k);
-                row = blok.end_row;
-                panel_row += blok.height();
-                // The target has all later columns of its front.
-                if (b > cblk.first_blok) {
-                    Blok const& last = s.bloks[facing.end_blok - 1];
-                    ASSERT_LE(s.bloks[cblk.end_blok - 1].end_row, last.end_row);
-                    ASSERT_EQ(last.end_row - facing.first_col, facing.stride);
-                }
-            }
-            ASSERT_EQ(cblk.stride, panel_row);
-        }
-        EXPECT_EQ(widest, 256);
-        EXPECT_GT(tallest, 1500);
-    }
-}
-
-TEST(TimingStructure, StaysWithinItsLimits) {
-    auto const bytes = [](double most, double flops) {
-        FactorForm const form{Factorization::ldlt};
-        return panel_bytes(make_timing_structure(form, 16, {most, flops}), form, 16);
-    };
-    EXPECT_LT(bytes(256e6, 1e12), 300e6);
-    EXPECT_LT(bytes(20e6, 1e12), 25e6);
-    EXPECT_LT(bytes(256e6, 1e9), bytes(256e6, 1e12));
-    EXPECT_GT(bytes(0, 0), 0U); // small fronts at least
+BlockStructure lattice() {
+    return testing::System<double>(testing::real("lap3d:8"), Factorization::llh, 1).structure;
 }
 
 template <class T> void expect_model(Factorization kind, WorkerTeam& team) {
-    KernelTimings const timings = time_kernels<T>({kind}, team, {0.005, 4e6, nullptr});
+    BlockStructure const structures[] = {lattice()};
+    KernelTimings const timings = time_kernels<T>(structures, {kind}, team, {0.005, nullptr});
     ASSERT_GT(timings.samples.panels.size(), 100U);
     ASSERT_GT(timings.samples.updates.size(), 100U);
     for (auto const& sample : timings.samples.updates) ASSERT_GT(sample.seconds, 0);
@@ -85,7 +44,8 @@ TEST(KernelTiming, CanBeCancelled) {
     WorkerTeam team(Topology::detect(), 2);
     Interrupt interrupt;
     interrupt.request();
-    auto const kernels = [&] { time_kernels<double>({Factorization::llh}, team, {10, 4e6, &interrupt}); };
+    BlockStructure const structures[] = {lattice()};
+    auto const kernels = [&] { time_kernels<double>(structures, {Factorization::llh}, team, {10, &interrupt}); };
     EXPECT_EQ(status_of(kernels), Status::cancelled);
     EXPECT_EQ(status_of([&] { (void)time_memory(team, &interrupt); }), Status::cancelled);
 }
@@ -96,6 +56,9 @@ TEST(KernelTiming, MeasuresMemory) {
     EXPECT_GT(rates.one, 1e7);
     EXPECT_LT(rates.one, 1e13);
     EXPECT_GT(rates.all, rates.one / 2);
+    EXPECT_GT(rates.read_one, 1e7);
+    EXPECT_LT(rates.read_one, 1e13);
+    EXPECT_GT(rates.read_all, rates.read_one / 2);
 }
 
 } // namespace

@@ -31,7 +31,7 @@ MeasuredModel model_of(Scalar scalar, KernelKind kind, double flop) {
 
 MachineCosts some_costs() {
     MachineCosts costs;
-    costs.memory = {1.5e10, 2.5e10};
+    costs.memory = {1.5e10, 2.5e10, 1.25e10, 2e10};
     costs.put(model_of(Scalar::d, KernelKind::cholesky, 1e-11 / 3));
     costs.put(model_of(Scalar::z, KernelKind::lu, 2e-11));
     return costs;
@@ -46,7 +46,8 @@ TEST_F(CostModelStoreTest, LoadsEveryBitThatWasStored) {
     MeasuredModel const* const model = loaded->find(Scalar::d, KernelKind::cholesky);
     ASSERT_NE(model, nullptr);
     EXPECT_EQ(model->calibration.model.update_seconds[UpdateTerm::flop], 1e-11 / 3);
-    EXPECT_EQ(model->calibration.model.bandwidth, 1.5e10);
+    EXPECT_EQ(loaded->memory.one, 1.5e10);
+    EXPECT_EQ(loaded->memory.read_all, 2e10);
     EXPECT_EQ(model->contention, some_costs().models[0].contention);
     EXPECT_EQ(loaded->find(Scalar::d, KernelKind::lu), nullptr);
     EXPECT_NE(content_of(store().path()).find("\"source\": \"default\""), std::string::npos);
@@ -159,7 +160,7 @@ TEST(MachineCosts, KeepsKnownContentionOfOtherThreadCounts) {
 }
 
 TEST_F(CostModelStoreTest, MeasuresOnceAndRemembers) {
-    TimingOptions const quick{0.002, 2e6, nullptr};
+    TimingOptions const quick{0.002, nullptr};
     CostModels first(store(), 2, quick);
     EXPECT_STREQ(first.choose(Scalar::d, Factorization::llh, 2, Measuring::never, nullptr).source, "default");
     EXPECT_STREQ(first.choose(Scalar::d, Factorization::llh, 2, Measuring::if_unknown, nullptr).source, "calibrated");
@@ -185,7 +186,7 @@ TEST_F(CostModelStoreTest, MeasuresOnceAndRemembers) {
 }
 
 TEST_F(CostModelStoreTest, CanBeCancelledWhileMeasuring) {
-    CostModels models(store(), 2, {100, 2e6, nullptr});
+    CostModels models(store(), 2, {100, nullptr});
     Interrupt interrupt;
     interrupt.request();
     EXPECT_THROW(models.choose(Scalar::d, Factorization::llh, 2, Measuring::if_unknown, &interrupt), Error);
@@ -194,13 +195,13 @@ TEST_F(CostModelStoreTest, CanBeCancelledWhileMeasuring) {
 
 TEST(CostModelFor, ReadsTheEnvironmentOnlyIfTheOptionIsAutomatic) {
     setenv("ESPALIER_CALIBRATION", "off", 1);
-    EXPECT_STREQ(cost_model_for(Scalar::d, Factorization::lu, 1, Toggle::automatic, true, nullptr).source,
+    EXPECT_STREQ(cost_model_for(Scalar::d, Factorization::lu, 1, 1, Toggle::automatic, true, nullptr).source,
                  "default");
     setenv("ESPALIER_CALIBRATION", "sometimes", 1);
     EXPECT_TRUE(throws_error(Status::usage, "ESPALIER_CALIBRATION is 'sometimes'", [] {
-        cost_model_for(Scalar::d, Factorization::lu, 1, Toggle::automatic, true, nullptr);
+        cost_model_for(Scalar::d, Factorization::lu, 1, 1, Toggle::automatic, true, nullptr);
     }));
-    EXPECT_STREQ(cost_model_for(Scalar::d, Factorization::lu, 1, Toggle::off, true, nullptr).source, "default");
+    EXPECT_STREQ(cost_model_for(Scalar::d, Factorization::lu, 1, 1, Toggle::off, true, nullptr).source, "default");
     setenv("ESPALIER_CALIBRATION", "off", 1); // for the other tests
 }
 

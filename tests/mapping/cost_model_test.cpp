@@ -67,6 +67,15 @@ TEST(CostModel, LeavesOutWhatLiesAboveTheStripsOfASymmetricUpdate) {
               1000 * 128 + 872 * 128 + 744 * 44);
 }
 
+TEST(CostModel, ReadsTheSourceOfAColdUpdateFromMemory) {
+    KernelSet const cholesky{KernelKind::cholesky, 8}, lu{KernelKind::lu, 8};
+    UpdateShape shape{30, 8, 5, 40, 1, 1};
+    EXPECT_EQ(update_counts(cholesky, shape)[UpdateTerm::cold], 0);
+    shape.is_cold = true;
+    EXPECT_EQ(update_counts(cholesky, shape)[UpdateTerm::cold], 30 * 5);
+    EXPECT_EQ(update_counts(lu, shape)[UpdateTerm::cold], 2 * 30 * 5);
+}
+
 TEST(CostModel, SendsShortRunsThroughTheBuffer) {
     auto const part = [](Index rows, BlokId runs, BlokId bloks) {
         auto const counts = update_counts({KernelKind::cholesky, 8}, {rows, 10, 20, rows + 20, bloks, runs});

@@ -164,6 +164,22 @@ void expect_exact_peaks(Schedule const& schedule) {
         EXPECT_DOUBLE_EQ(schedule.processes[p].fan_in_peak, peak[p]);
 }
 
+TEST(Schedule, UpdatesThatAreTasksReadTheirSourcesFromMemory) {
+    std::vector<CblkId> parent{2, 2, 6, 5, 5, 6, no_cblk};
+    BlockStructure const structure = structure_of(parent, std::vector<Index>(parent.size(), 30), 1);
+    CostModel const warm;
+    CostModel cold = warm;
+    cold.update_seconds[UpdateTerm::cold] = 1e-9;
+    auto const work = [&](CostModel const& model, int threads) {
+        MachineModel machine;
+        machine.threads = threads;
+        return simulate_schedule(structure, model, machine).total_work();
+    };
+    EXPECT_DOUBLE_EQ(work(cold, 1), work(warm, 1)); // one subtree
+    EXPECT_GT(work(cold, 2), work(warm, 2));
+    EXPECT_NEAR(work(warm, 2), work(warm, 1), 1e-12);
+}
+
 TEST(Schedule, IsConsistentOnRandomForestsAndAllMachines) {
     for (unsigned seed = 0; seed < 6; ++seed) {
         auto structure = random_structure(40 + static_cast<int>(seed) * 31, seed);

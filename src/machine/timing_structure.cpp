@@ -1,0 +1,61 @@
+#include "machine/timing_structure.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "symbolic/symbolic.hpp"
+
+namespace espalier {
+
+namespace {
+
+// The graph of a cube of n points in each direction with `unknowns` each: neighbours along the axes, or all around.
+Graph lattice(Index n, Index unknowns, bool with_corners) {
+    Graph graph;
+    graph.num_vertices = n * n * n * unknowns;
+    auto const each = [n](Index i, auto const& body) {
+        for (Index j = std::max<Index>(i - 1, 0); j <= std::min(i + 1, n - 1); ++j) body(j);
+    };
+    auto const add_neighbours = [&](Index x, Index y, Index z, Index self) {
+        each(z, [&](Index c) {
+            each(y, [&](Index b) {
+                each(x, [&](Index a) {
+                    if (!with_corners && (a != x) + (b != y) + (c != z) > 1) return;
+                    for (Index u = 0; u < unknowns; ++u) {
+                        Index const other = ((c * n + b) * n + a) * unknowns + u;
+                        if (other != self) graph.adj.push_back(other);
+                    }
+                });
+            });
+        });
+    };
+    for (Index v = 0; v < graph.num_vertices; ++v) {
+        Index const point = v / unknowns;
+        add_neighbours(point % n, point / n % n, point / (n * n), v);
+        graph.ptr.push_back(std::ssize(graph.adj));
+    }
+    return graph;
+}
+
+// Panels grow with the fourth power of n.
+Index points(double bytes, double bytes_of_24) {
+    double const n = 24 * std::pow(bytes / bytes_of_24, 0.25);
+    return std::clamp<Index>(static_cast<Index>(n), 6, 48);
+}
+
+BlockStructure structure_of(Graph graph) {
+    CompressedGraph const compressed = compress(std::move(graph));
+    return symbolic_factorization(compressed, compute_ordering(compressed, OrderingOptions{}), SymbolicOptions{});
+}
+
+} // namespace
+
+std::vector<BlockStructure> timing_structures(FactorForm form, std::size_t scalar_bytes, double bytes) {
+    double const entry = static_cast<double>(scalar_bytes) * (form.has_upper() ? 2 : 1);
+    std::vector<BlockStructure> structures;
+    structures.push_back(structure_of(lattice(points(bytes, 2.1e6 * entry), 1, false)));
+    structures.push_back(structure_of(lattice(points(bytes, 40e6 * entry), 3, true)));
+    return structures;
+}
+
+} // namespace espalier

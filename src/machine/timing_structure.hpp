@@ -1,0 +1,16 @@
+// The block structures that kernels are timed on: those of two cubic lattices, one with 7-point stencils and one
+// unknown a point, and one with 27-point stencils and three unknowns. They are ordered and split as in a solve, so
+// that panels and updates have the sizes, and memory has the distances, of real ones.
+#pragma once
+
+#include <vector>
+
+#include "factor/factor.hpp"
+#include "symbolic/block_structure.hpp"
+
+namespace espalier {
+
+/// Lattices as large as `bytes` for the panels of each allow, of at least 6^3 and at most 48^3 unknowns.
+std::vector<BlockStructure> timing_structures(FactorForm form, std::size_t scalar_bytes, double bytes);
+
+} // namespace espalier
