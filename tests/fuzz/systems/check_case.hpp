@@ -385,7 +385,8 @@ template <class T> class Case {
         auto const reduced = times(a_si, right);
         FactorReport const& factor = found.report.factor;
         double const left_norm = static_cast<double>(infinity_norm(times(a_si, truth.inverse)));
-        // schur_error is measured with one vector, which may see half of the error or less.
+        // schur_error is measured with one random vector, which sees less than the t-th part of the error in about one
+        // of t cases.
         double const allowed = 500 * static_cast<double>(dense.cols) *
                                (factor.schur_error + epsilon<T>)*static_cast<double>(infinity_norm(dense)) *
                                (1 + left_norm) * (1 + static_cast<double>(infinity_norm(right)));
