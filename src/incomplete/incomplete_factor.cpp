@@ -66,14 +66,16 @@ template <class T> void conjugate([[maybe_unused]] T const* from, [[maybe_unused
 
 template <class T> class IncompleteFactor<T>::Storage {
   public:
-    Storage(CscMatrix<T> const& a, IncompleteOptions const& options, WorkerTeam& team)
+    Storage(CscMatrix<T> const& a, IncompleteOptions const& options, WorkerTeam& team, Interrupt* interrupt)
         : symmetry_(a.symmetry), size_(a.rows), stored_(a.stored()) {
         require_runtime(options.runtime.runtime);
         Timer const timer;
         int const block_size = options.block_size == 0 ? find_block_size(a) : options.block_size;
         sizes_.block_size = block_size;
         auto pattern = block_pattern(a, block_size, options.positions);
-        pattern = fill_pattern(std::move(pattern), options.levels, team.size());
+        check(interrupt);
+        pattern = fill_pattern(std::move(pattern), options.levels, team.size(), interrupt);
+        check(interrupt);
         RowCosts costs;
         if (options.bandwidth > 0) costs.byte = 1 / options.bandwidth;
         if (!options.runtime.uses_lists()) costs = costs.with_tasks();
@@ -86,6 +88,7 @@ template <class T> class IncompleteFactor<T>::Storage {
         order_ = options.coarse_string.empty()
                      ? choose_execution_order(pattern, team.size(), block_size, sizeof(T), costs, node_of_worker)
                      : make_execution_order(pattern, team.size(), options.coarse_string, node_of_worker);
+        check(interrupt);
         runs_.emplace(order_, team, options.runtime);
         sizes_.coarsen_s = ordering.seconds();
         lower_ = RowStorage<T>(pattern, order_, SweepDirection::forward, block_size, allocation_, team);
@@ -93,7 +96,9 @@ template <class T> class IncompleteFactor<T>::Storage {
         inverse_ = Arena(order_.row_at.size() * entries_of_block() * sizeof(T), allocation_);
         if (allocation_ == Allocation::global) populate(inverse_.bytes());
         if (distributes && allocation_ == Allocation::local) place_pages(team.bound());
+        check(interrupt);
         with_block_size(block_size, [&]<int B>() { map_entries<B>(a, options.positions, team.size()); });
+        check(interrupt);
         most_gathered_ = map_.most_entries(rows_gathered);
         find_source_rows(options.positions);
         for (BlockRow i = 0; i < pattern.num_rows; ++i)
@@ -419,8 +424,8 @@ template <class T> class IncompleteFactor<T>::Storage {
 
 template <class T>
 IncompleteFactor<T>::IncompleteFactor(CscMatrix<T> const& a, IncompleteOptions const& options,
-                                      WorkerTeam& team)
-    : storage_(std::make_unique<Storage>(a, options, team)) {}
+                                      WorkerTeam& team, Interrupt* interrupt)
+    : storage_(std::make_unique<Storage>(a, options, team, interrupt)) {}
 template <class T> IncompleteFactor<T>::~IncompleteFactor() = default;
 template <class T> IncompleteFactor<T>::IncompleteFactor(IncompleteFactor&&) noexcept = default;
 

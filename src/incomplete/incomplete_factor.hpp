@@ -62,8 +62,9 @@ template <class T> class IncompleteFactor {
   public:
     /// `team` must outlive the object. Error{bad_input}, {usage} or {unsupported} as block_pattern(),
     /// fill_pattern() and coarsen() describe; Error{usage} for positions that are no permutation;
-    /// Error{unsupported} for a runtime that this build lacks.
-    IncompleteFactor(CscMatrix<T> const& a, IncompleteOptions const& options, WorkerTeam& team);
+    /// Error{unsupported} for a runtime that this build lacks; Error{cancelled} if the interrupt asks for it.
+    IncompleteFactor(CscMatrix<T> const& a, IncompleteOptions const& options, WorkerTeam& team,
+                     Interrupt* interrupt = nullptr);
     ~IncompleteFactor();
     IncompleteFactor(IncompleteFactor&&) noexcept;
 

@@ -221,7 +221,7 @@ class FillSearch {
 };
 
 /// The rows of U, without the diagonal, for the graph of A.
-Lists fill_above(RowPattern const& a, Index levels, int threads) {
+Lists fill_above(RowPattern const& a, Index levels, int threads, Interrupt* interrupt) {
     BlockRow const pieces = (a.num_rows + rows_per_piece - 1) / rows_per_piece;
     struct Piece {
         std::vector<BlockRow> ind;
@@ -232,6 +232,7 @@ Lists fill_above(RowPattern const& a, Index levels, int threads) {
     run_threads(std::min<int>(team_size(threads), std::max(1, pieces)), [&](int) {
         FillSearch search(a, levels);
         for (BlockRow piece; (piece = next.fetch_add(1, std::memory_order_relaxed)) < pieces;) {
+            check(interrupt);
             BlockRow const last = std::min(a.num_rows, (piece + 1) * rows_per_piece);
             for (BlockRow i = piece * rows_per_piece; i < last; ++i) {
                 search.search(i, found[piece].ind);
@@ -334,13 +335,13 @@ Graph row_graph(RowPattern const& pattern) {
     return graph;
 }
 
-RowPattern fill_pattern(RowPattern a, Index levels, int threads) {
+RowPattern fill_pattern(RowPattern a, Index levels, int threads, Interrupt* interrupt) {
     if (levels < 0)
         throw Error(Status::usage, fmt::format("the level of fill is {}; expected at least 0", levels));
     if (levels == 0) return a;
-    auto const upper = fill_above(a, levels, threads);
+    auto const upper = fill_above(a, levels, threads, interrupt);
     // Column j of L is row j of U for the transposed matrix.
-    auto const lower_columns = a.symmetric ? upper : fill_above(transpose(a), levels, threads);
+    auto const lower_columns = a.symmetric ? upper : fill_above(transpose(a), levels, threads, interrupt);
     bool const symmetric = a.symmetric || equal(lower_columns, upper);
     return join(transposed(lower_columns, a.num_rows), upper, symmetric);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/graph.hpp"
+#include "core/interrupt.hpp"
 #include "core/scalar.hpp"
 #include "espalier/matrix.hpp"
 
@@ -59,7 +60,7 @@ Graph row_graph(RowPattern const& pattern);
 /// The pattern of the incomplete factors L + U with fill of levels up to `levels` >= 0. By the fill path
 /// theorem, (i, j) is fill of level k if the shortest path from i to j in the graph of A through vertices
 /// below both has k + 1 edges [Hysom, Pothen 2001]. The rows are independent and are searched on `threads`
-/// threads; the result does not depend on their number.
-RowPattern fill_pattern(RowPattern a, Index levels, int threads = 1);
+/// threads; the result does not depend on their number. Error{cancelled} soon after the interrupt asks for it.
+RowPattern fill_pattern(RowPattern a, Index levels, int threads = 1, Interrupt* interrupt = nullptr);
 
 } // namespace espalier

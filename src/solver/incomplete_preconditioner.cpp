@@ -14,7 +14,7 @@ IncompletePreconditioner<T>::prepare(CscMatrix<T> const& working, IncompleteOpti
     if (!context_.is_alone()) return prepare_together(working, options);
     IncompleteOptions local = options;
     local.runtime.node_distances = context_.topology().distances();
-    factor_.emplace(working, local, context_.workers());
+    factor_.emplace(working, local, context_.workers(), context_.interrupt());
     runtime_ = local.runtime.runtime;
     context_.interrupt()->check();
     return DistributedRows(working.cols);
@@ -42,7 +42,7 @@ IncompletePreconditioner<T>::prepare_together(CscMatrix<T> const& working, Incom
     context_.on_all([&] {
         local.runtime.node_distances = context_.topology().distances();
         local.positions = ranks_of(block_->labels());
-        factor_.emplace(block_->matrix(), local, context_.workers());
+        factor_.emplace(block_->matrix(), local, context_.workers(), context_.interrupt());
         context_.interrupt()->check();
     });
     return rows;

@@ -151,7 +151,8 @@ TEST(Delayed, SchurComplementsAreThoseOfDenseElimination) {
     }
 }
 
-// Two copies of a row and column: rank n - 1.
+// Two copies of a row and column: rank n - 1. lu interchanges only rows at a root, so a column that is zero there may take
+// the row of another column, whose pivot is then replaced as well.
 TEST(Delayed, OnlyPivotsOfSingularMatricesAreReplaced) {
     for (auto const kind : factorizations_with_pivots) {
         auto const regular = kkt_system<double>(symmetry_for<double>(kind), 60, 20, 5);
@@ -161,7 +162,9 @@ TEST(Delayed, OnlyPivotsOfSingularMatricesAreReplaced) {
         auto const a = matrix_of(n + 1, regular.symmetry,
                                  [&](Index i, Index j) { return whole(number(i), number(j)); });
         System<double> system(a, kind, 2);
-        EXPECT_EQ(system.factorize(delaying(1e-13)).pivots_replaced, 1) << to_string(kind);
+        Index const replaced = system.factorize(delaying(1e-13)).pivots_replaced;
+        EXPECT_GE(replaced, 1) << to_string(kind);
+        EXPECT_LE(replaced, kind == Factorization::lu ? 2 : 1) << to_string(kind);
         if (kind == Factorization::lu) continue;
         EXPECT_EQ(pivot_signs(system.factor).zero, 1);
     }

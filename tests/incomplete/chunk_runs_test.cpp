@@ -172,6 +172,13 @@ TEST(ChunkRuns, OfNasPlaceTheirPages) {
     EXPECT_TRUE(apply(a, four, with_policy(SchedulePolicy::places), "CD(4)", 1).sizes.affinity_bytes.empty());
 }
 
+TEST(ChunkRuns, CanBeCancelledBeforeTheyExist) {
+    WorkerTeam team(Topology::detect(), 2);
+    Interrupt at_once([] { return true; });
+    auto const a = generated<double>("lap3d:6");
+    EXPECT_EQ(status_of([&] { IncompleteFactor<double>(a, {}, team, &at_once); }), Status::cancelled);
+}
+
 // The interrupt is requested while rows are factorized; the factor can be used again.
 TEST(ChunkRuns, CanBeCancelledOnEveryRuntime) {
     auto const a = generated<double>("lap3d:16");

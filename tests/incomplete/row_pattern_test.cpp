@@ -84,6 +84,16 @@ TEST(FillPattern, IsTheSameForAnyNumberOfThreads) {
     EXPECT_EQ(one.cols, four.cols);
 }
 
+TEST(FillPattern, CanBeCancelled) {
+    auto const pattern = block_pattern(generated<double>("lap3d:16"), 1, {}); // four pieces of rows
+    for (int const threads : {1, 2}) {
+        Interrupt at_once([] { return true; });
+        EXPECT_EQ(status_of([&] { fill_pattern(pattern, 2, threads, &at_once); }), Status::cancelled);
+        Interrupt failing([]() -> bool { throw Error(Status::bad_input, "the caller's function"); });
+        EXPECT_EQ(status_of([&] { fill_pattern(pattern, 2, threads, &failing); }), Status::bad_input);
+    }
+}
+
 TEST(FillPattern, RefusesANegativeLevel) {
     EXPECT_TRUE(throws_error(Status::usage, "the level of fill is -1",
                              [] { (void)fill_pattern(RowPattern{}, -1); }));

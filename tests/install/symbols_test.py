@@ -9,8 +9,8 @@ from support import LIBRARY, SOURCE, run
 SCALAR = r"(?:float|double|std::complex<float>|std::complex<double>)"
 CPP = re.compile(
     rf"(?:typeinfo (?:name )?for |vtable for )?espalier::(?:Error|ProgressSink|Communicator|NumaMemory|Solver<{SCALAR}>"
-    rf"|CscMatrix<{SCALAR}>|MatrixImport<{SCALAR}>)(?:$|::(?!State)[^:(]*(?:\[abi:cxx11\])?\(.*)"
-    rf"|espalier::(?:to_string|set_option|get_option|option_names|report_fields|simulation_of|memory_nodes|query_nodes|move_to_node)(?:\[abi:cxx11\])?\(.*"
+    rf"|CoarseTasks|CscMatrix<{SCALAR}>|MatrixImport<{SCALAR}>)(?:$|::(?!State)[^:(]*(?:\[abi:cxx11\])?\(.*)"
+    rf"|espalier::(?:add_coarse_operator|to_string|set_option|get_option|option_names|report_fields|simulation_of|memory_nodes|query_nodes|move_to_node)(?:\[abi:cxx11\])?\(.*"
     rf"|espalier::Solution<{SCALAR}> espalier::solve<{SCALAR}>\(.*"
     rf"|espalier::BatchSolution<{SCALAR}> espalier::solve_batch<{SCALAR}>\(.*"
     rf"|(?:espalier::CscMatrix|espalier::DenseMatrix|std::vector)<.*>"

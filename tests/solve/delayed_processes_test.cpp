@@ -245,7 +245,7 @@ TEST(DelayedProcesses, SchurComplementsAreThoseOfDenseElimination) {
         }
 }
 
-// Two copies of a row and column: rank n - 1.
+// Two copies of a row and column: rank n - 1. As on one process, lu may replace a second pivot.
 TEST(DelayedProcesses, OnlyPivotsOfSingularMatricesAreReplaced) {
     for (auto const kind : factorizations_with_pivots)
         for (int const processes : {2, 3}) {
@@ -260,7 +260,9 @@ TEST(DelayedProcesses, OnlyPivotsOfSingularMatricesAreReplaced) {
                 PartOfProcess<double> mine(system, comm);
                 auto options = delaying<double>();
                 options.pivot_threshold = 1e-13;
-                EXPECT_EQ(total(comm, mine.factorize(options).pivots_replaced), 1) << to_string(kind);
+                Index const replaced = total(comm, mine.factorize(options).pivots_replaced);
+                EXPECT_GE(replaced, 1) << to_string(kind);
+                EXPECT_LE(replaced, kind == Factorization::lu ? 2 : 1) << to_string(kind);
                 if (kind == Factorization::lu) return;
                 EXPECT_EQ(total(comm, pivot_signs(mine.factor).zero), 1);
             });

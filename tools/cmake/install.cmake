@@ -75,7 +75,7 @@ endif()
 
 # The pages of docs and those above it come into one folder. README.md is their start; index.md is that of the site.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}
-        FILES_MATCHING PATTERN *.md PATTERN *.png PATTERN *.svg PATTERN *.json
+        FILES_MATCHING PATTERN *.md PATTERN *.png PATTERN *.svg PATTERN *.json PATTERN *.jsonl
         PATTERN site EXCLUDE PATTERN docs/index.md EXCLUDE)
 foreach(page README.md CHANGELOG.md)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${page})
