@@ -210,7 +210,10 @@ template <class T> class RowFactorization<T, 1> {
     [[nodiscard]] Index replaced() const { return replaced_; }
 
     void factorize(BlockRow p, T const* of_a) noexcept {
-        auto const& [entries, a, lower, upper, inverse, pivots] = arrays_;
+        EntryMap const& entries = arrays_.entries;
+        RowStorage<T> const &lower = arrays_.lower, &upper = arrays_.upper;
+        T* const inverse = arrays_.inverse;
+        PivotRule<T> const& pivots = arrays_.pivots;
         T* const row = row_.template as<T>().data();
         auto const for_each = [p](RowStorage<T> const& part, auto const& visit) {
             BlockRow const* column = part.columns() + part.begin(p);
