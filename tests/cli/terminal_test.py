@@ -10,7 +10,7 @@ import time
 from support import CANCELLED, COMMAND, IO_ERROR, USAGE, CommandTest
 
 # Half a second of factorization on a fast core; sanitizers make it a hundred times slower.
-LONG = "elast3d:13" if os.environ.get("ESPALIER_SANITIZE") else "elast3d:26"
+LONG = "elast3d:18" if os.environ.get("ESPALIER_SANITIZE") else "elast3d:26"
 VERY_LONG = "lap3d:80"  # Interrupted long before it could end.
 
 
