@@ -76,7 +76,8 @@ TYPED_TEST(DelayedTyped, DeterminantIsThatOfDenseElimination) {
             System<T> system(a, kind, 2);
             ASSERT_GT(system.factorize(delaying(tiny<T>())).pivots_delayed, 0);
             auto const product = pivot_product(system.factor);
-            double const tolerance = 1e5 * static_cast<double>(epsilon<T>);
+            // Rounding errors grow with the condition of these systems, and the order of sums varies.
+            double const tolerance = 1e6 * static_cast<double>(epsilon<T>);
             EXPECT_NEAR(product.log_modulus, log_modulus, tolerance) << to_string(kind) << " " << seed;
             std::complex<double> const found(static_cast<double>(real_part(product.phase)),
                                              static_cast<double>(imag_part(product.phase)));
