@@ -24,7 +24,7 @@ namespace espalier {
 /// Tasks 0 .. n - 1 and their dependences. The successors of a task have higher numbers than the task.
 struct TaskDependences {
     std::span<Offset const> successor_ptr;    ///< n + 1 entries.
-    std::span<std::int32_t const> successors; ///< Those of task t are at successor_ptr[t] .. successor_ptr[t + 1] - 1.
+    std::span<std::int32_t const> successors; ///< Task t has entries successor_ptr[t] .. successor_ptr[t + 1] - 1.
     std::span<double const> cost;             ///< n entries; or empty: all tasks cost the same.
 };
 
@@ -47,8 +47,8 @@ using AggregateFunction = std::function<void(std::span<std::int32_t const> parts
 /// How aggregates run.
 struct CoarseRun {
     int threads = 0;                                        ///< 0 for the cores that the process may use.
-    TaskRuntime runtime = TaskRuntime::espalier;            ///< What runs the aggregates.
-    SchedulePolicy schedule = SchedulePolicy::dynamic_tree; ///< Of TaskRuntime::espalier: dynamic, places or nas.
+    TaskRuntime runtime = TaskRuntime::espalier;            ///< The runtime that runs the aggregates.
+    SchedulePolicy schedule = SchedulePolicy::dynamic_tree; ///< For TaskRuntime::espalier: dynamic, places or nas.
 };
 
 /// A coarse task graph. A moved-from object can only be destroyed or assigned to.

@@ -71,7 +71,7 @@ class Parser {
     std::size_t at_ = 0;
 };
 
-/// What add_coarse_operator() has added.
+/// The operators that programs have added by add_coarse_operator().
 struct ProgramOperators {
     std::mutex mutex;
     std::map<char, CoarseOperators::Entry> added;

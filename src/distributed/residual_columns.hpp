@@ -122,7 +122,7 @@ ESPALIER_INLINE void spread_x(ScaledEntry<double> const& x, Lanes& to) {
     to = reinterpret_cast<Lanes>(reinterpret_cast<LaneBits>(to) & LaneBits{all_bits, no_sign, all_bits, 0});
 }
 
-// As add_entries(), for rows that begin with the lanes (product, size, norm, x). The last one remains as it is.
+// Works like add_entries(), on rows that begin with the lanes (product, size, norm, x). The lane x does not change.
 template <bool scatters, bool gathers, class Row> struct AddLanes {
     ESPALIER_INLINE static void run(CscMatrix<double> const& a, IndexRange columns, Row* rows) {
         Index const* const row_ind = a.row_ind.data();

@@ -67,7 +67,7 @@ enum class SweepOrder : std::uint8_t { by_target, by_source };
 
 struct Kernel {
     CblkId cblk = 0;
-    BlokId first_blok = -1; ///< Of an update.
+    BlokId first_blok = -1; ///< The first blok of an update; -1 for a panel.
 };
 
 // The calls of a sweep, and their times in all sweeps.

@@ -92,7 +92,7 @@ template <class T, int B, int R, int Step, bool Diagonal> struct SweepKernel {
         }
     }
 
-    /// The same for one vector: as many rows at once as a vector register of 16 bytes has entries.
+    /// Works like run_groups(), for one vector. A vector register of 16 bytes holds the sums of several rows.
     template <int Blocks>
     static void run_vectors(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
         int const blocks = Blocks >= 0 ? Blocks : rows.blocks_per_row;

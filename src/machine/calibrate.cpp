@@ -32,7 +32,7 @@ Toggle effective(Toggle option) {
 }
 
 template <class T> KernelTimings time_form(FactorForm form, WorkerTeam& team, TimingOptions const& timing) {
-    // Of the panels of a worker: more than caches hold, if there is time to compute with them.
+    // The panels of a worker exceed the caches if there is time to compute with them.
     double const most_bytes = std::min(256e6, 1e9 * timing.seconds);
     double const available = static_cast<double>(available_memory_bytes()) / (2 * team.size());
     auto const structures = timing_structures(form, sizeof(T), std::min(most_bytes, available));

@@ -34,12 +34,12 @@ template <class Position> class QuotientGraph {
 
     // Time is lost in waits for memory, so what a step needs of a vertex is in one place.
     struct Node {
-        Position begin = 0;           ///< Its list in lists_. Of a dead vertex: the one that absorbed it, or none.
-        std::int32_t length = 0;      ///< Of the list.
+        Position begin = 0;           ///< Start of its list in lists_; if dead, the vertex that absorbed it, or none.
+        std::int32_t length = 0;      ///< Number of entries in the list.
         std::int32_t elements = 0;    ///< How many entries, from the first, are elements; or is_element, is_dead.
-        std::int32_t degree = 0;      ///< Of a variable, approximately; of an element the weight of its list.
+        std::int32_t degree = 0;      ///< Approximate degree of a variable, or weight of the list of an element.
         std::int32_t mark = 1;        ///< 0 for a dead element; otherwise compared with mark_.
-        std::int32_t next = none;     ///< In a list of equal degree, or in a bucket.
+        std::int32_t next = none;     ///< The next vertex of equal degree, or in the same bucket.
         std::int32_t previous = none; ///< In a list of equal degree; in a bucket the hash.
     };
 
