@@ -111,7 +111,7 @@ template <class T, int B, int R, int Step, bool Diagonal> struct SweepKernel {
             for (int p = 0; p < parts; ++p) sum[p] = load(x + low + p * lanes);
             for (int k = 0; k < blocks; ++k, column += group_rows, block += group_rows)
                 for (int p = 0; p < parts; ++p) {
-                    Vector entries;
+                    Vector entries = {};
                     for (int lane = 0; lane < lanes; ++lane) entries[lane] = x[column[p * lanes + lane]];
                     sum[p] -= load(block + p * lanes) * entries;
                 }
