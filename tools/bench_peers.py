@@ -132,7 +132,7 @@ def compare_with_peers(folder, command, cases, thread_counts, repeat, touched_by
         for matrix, kind in cases:
             path = matrix_file(command, matrix, made)
             for threads in thread_counts:
-                rows.append({"matrix": matrix, "threads": threads,
+                rows.append({"matrix": path.name if Path(matrix).exists() else matrix, "threads": threads,
                              "solvers": measure_case(command, peers, path, kind, threads, repeat,
                                                      touched_bytes, show)})
     show("")
