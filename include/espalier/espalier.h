@@ -406,7 +406,7 @@ ESPALIER_API espalier_status espalier_set_bind_threads(espalier_solver* solver, 
 /** The machine to plan for: "here", an hwloc XML file (a name that ends in .xml), or a synthetic description such as
  *  "numa:2 core:4". Workers are bound to cores only with "here". */
 ESPALIER_API espalier_status espalier_set_topology(espalier_solver* solver, char const* text);
-/** The cost model of predictions and schedules. ESPALIER_AUTO: measured on this machine once, in two to six seconds,
+/** The cost model of predictions and schedules. ESPALIER_AUTO: measured on this machine once, in about a second,
  *  and kept in the user's cache directory. ESPALIER_ON: measured again. ESPALIER_OFF: the one that comes with the library;
  *  no file is touched. With ESPALIER_AUTO the environment variable ESPALIER_CALIBRATION (auto, on, off) decides if it is
  *  set. The directory is espalier in $XDG_CACHE_HOME or in $HOME/.cache. */

@@ -77,7 +77,7 @@ struct Options : ScheduleSettings {
     /// description such as "numa:2 core:4"; then workers have virtual cores and NUMA nodes and are not bound.
     std::string topology;
     /// The cost model of the schedule: `automatic` uses the cost model that was measured on this machine and
-    /// kept in the user's cache directory; if there is none, it measures one (for two to six seconds) before
+    /// kept in the user's cache directory; if there is none, it measures one (for about a second) before
     /// factorizations that take much longer; `on` measures again; `off` uses the one of the library.
     Toggle calibration = Toggle::automatic;
 

@@ -352,7 +352,7 @@ template <class T> class Analyzer {
     }
     [[nodiscard]] int workers() const { return context_.machine.threads; }
 
-    // A calibration takes two to six seconds, and shorter factorizations do not wait for it.
+    // A calibration takes about a second, and much shorter factorizations do not wait for it.
     static constexpr double worth_calibrating_s = 20;
 
     CscMatrix<T> const& matrix_;

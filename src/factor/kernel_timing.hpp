@@ -13,7 +13,7 @@
 namespace espalier {
 
 struct TimingOptions {
-    double seconds = 0.4; ///< Approximate time for each structure and one worker; all together take about as long.
+    double seconds = 0.2; ///< Approximate time for each structure and one worker; all together take about as long.
     Interrupt* interrupt = nullptr;
 };
 
@@ -22,6 +22,10 @@ struct KernelTimings {
     double contention = 1; ///< Time of this work on all workers at once, relative to one.
 };
 
+/// Operations of T per second (a multiply-add counts as two) that kernels may reach: half the rate of a product.
+template <class T> double kernel_rate();
+
+/// Each kernel is called twice, once just before its target is factorized and once right after its source was.
 /// Structures that take longer than the time are measured in a part of their cblks. Each worker has panels of its
 /// own. Requires a BLAS with one thread. Error{cancelled}, {out_of_memory}.
 template <class T>

@@ -32,10 +32,10 @@ Toggle effective(Toggle option) {
 }
 
 template <class T> KernelTimings time_form(FactorForm form, WorkerTeam& team, TimingOptions const& timing) {
-    // The panels of a worker exceed the caches if there is time to compute with them.
-    double const most_bytes = std::min(256e6, 1e9 * timing.seconds);
+    // Panels exceed the caches if there is time to compute with them.
     double const available = static_cast<double>(available_memory_bytes()) / (2 * team.size());
-    auto const structures = timing_structures(form, sizeof(T), std::min(most_bytes, available));
+    TimingLimits const limits{std::min(256e6, available), kernel_rate<T>() * timing.seconds / 2};
+    auto const structures = timing_structures(form, sizeof(T), limits);
     return time_kernels<T>(structures, form, team, timing);
 }
 

@@ -37,9 +37,10 @@ Graph lattice(Index n, Index unknowns, bool with_corners) {
     return graph;
 }
 
-// Panels grow with the fourth power of n.
-Index points(double bytes, double bytes_of_24) {
-    double const n = 24 * std::pow(bytes / bytes_of_24, 0.25);
+// Panels grow with the fourth power of n, and operations with the sixth.
+Index points(TimingLimits const& limits, double bytes_of_24, double operations_of_24) {
+    double const n = 24 * std::min(std::pow(limits.bytes / bytes_of_24, 1.0 / 4),
+                                   std::pow(limits.operations / operations_of_24, 1.0 / 6));
     return std::clamp<Index>(static_cast<Index>(n), 6, 48);
 }
 
@@ -50,11 +51,12 @@ BlockStructure structure_of(Graph graph) {
 
 } // namespace
 
-std::vector<BlockStructure> timing_structures(FactorForm form, std::size_t scalar_bytes, double bytes) {
-    double const entry = static_cast<double>(scalar_bytes) * (form.has_upper() ? 2 : 1);
+std::vector<BlockStructure> timing_structures(FactorForm form, std::size_t scalar_bytes, TimingLimits const& limits) {
+    double const sides = form.has_upper() ? 2 : 1;
+    double const entry = static_cast<double>(scalar_bytes) * sides;
     std::vector<BlockStructure> structures;
-    structures.push_back(structure_of(lattice(points(bytes, 2.1e6 * entry), 1, false)));
-    structures.push_back(structure_of(lattice(points(bytes, 40e6 * entry), 3, true)));
+    structures.push_back(structure_of(lattice(points(limits, 2.1e6 * entry, 0.33e9 * sides), 1, false)));
+    structures.push_back(structure_of(lattice(points(limits, 40e6 * entry, 2.5e10 * sides), 3, true)));
     return structures;
 }
 

@@ -10,7 +10,11 @@
 
 namespace espalier {
 
-/// Lattices as large as `bytes` for the panels of each allow, of at least 6^3 and at most 48^3 unknowns.
-std::vector<BlockStructure> timing_structures(FactorForm form, std::size_t scalar_bytes, double bytes);
+/// Limits for each lattice, of at least 6^3 and at most 48^3 points.
+struct TimingLimits {
+    double bytes = 0;      ///< Of its panels.
+    double operations = 0; ///< Of its factorization, where a multiply-add counts as two.
+};
+std::vector<BlockStructure> timing_structures(FactorForm form, std::size_t scalar_bytes, TimingLimits const& limits);
 
 } // namespace espalier

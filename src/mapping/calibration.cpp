@@ -9,6 +9,9 @@ namespace espalier {
 
 namespace {
 
+// A call that takes so many times the expected time was interrupted.
+constexpr double disturbed = 4;
+
 // Normal equations G x = h of the columns scaled to length 1.
 struct NormalEquations {
     std::size_t n;
@@ -30,26 +33,41 @@ struct NormalEquations {
     }
 };
 
-template <class Term>
-PerTerm<Term> fit(std::vector<KernelSample<Term>> const& samples, char const* what, FitQuality& quality) {
-    if (samples.empty())
-        throw Error(Status::internal, fmt::format("calibration: there are no samples of {}", what));
-    constexpr std::size_t n = num_terms<Term>;
+template <class Term> using Samples = std::vector<KernelSample<Term>>;
+
+// The flops where columns collide in the cache take at least as long as the others.
+struct Flops {
+    std::size_t usual, strided;
+};
+constexpr Flops flops_of(PerTerm<PanelTerm> const&) {
+    return {static_cast<std::size_t>(PanelTerm::solve_flop), static_cast<std::size_t>(PanelTerm::solve_strided)};
+}
+constexpr Flops flops_of(PerTerm<UpdateTerm> const&) {
+    return {static_cast<std::size_t>(UpdateTerm::flop), static_cast<std::size_t>(UpdateTerm::strided)};
+}
+
+// The seconds of each term, by least squares of errors weighted by seconds^-power. Strided flops are fitted as flops
+// with an additional price, because there may be few of them.
+template <class Term> PerTerm<Term> weighted_fit(Samples<Term> const& samples, double power) {
+    constexpr Flops flops = flops_of(PerTerm<Term>{});
     std::vector<double> a, b;
-    a.reserve(samples.size() * n);
+    a.reserve(samples.size() * num_terms<Term>);
     b.reserve(samples.size());
     for (auto const& sample : samples) {
-        if (!(sample.seconds > 0) || !std::isfinite(sample.seconds))
-            throw Error(Status::internal,
-                        fmt::format("calibration: a sample of {} took {} s", what, sample.seconds));
-        double const weight = 1 / std::cbrt(sample.seconds);
-        for (double const count : sample.counts.value) a.push_back(count * weight);
+        double const weight = std::pow(sample.seconds, -power);
+        auto counts = sample.counts.value;
+        counts[flops.usual] += counts[flops.strided];
+        for (double const count : counts) a.push_back(count * weight);
         b.push_back(sample.seconds * weight);
     }
     std::vector<double> const x = nonnegative_least_squares(a, b);
     PerTerm<Term> seconds;
     std::copy(x.begin(), x.end(), seconds.value.begin());
+    seconds.value[flops.strided] += seconds.value[flops.usual];
+    return seconds;
+}
 
+template <class Term> FitQuality quality_of(Samples<Term> const& samples, PerTerm<Term> const& seconds) {
     std::vector<double> errors;
     double predicted = 0, measured = 0;
     for (auto const& sample : samples) {
@@ -60,7 +78,24 @@ PerTerm<Term> fit(std::vector<KernelSample<Term>> const& samples, char const* wh
     }
     auto const middle = errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2);
     std::nth_element(errors.begin(), middle, errors.end());
-    quality = {*middle, predicted / measured - 1};
+    return {*middle, predicted / measured - 1};
+}
+
+template <class Term> PerTerm<Term> fit(Samples<Term> samples, char const* what, FitQuality& quality) {
+    for (auto const& sample : samples)
+        if (!(sample.seconds > 0) || !std::isfinite(sample.seconds))
+            throw Error(Status::internal,
+                        fmt::format("calibration: a sample of {} took {} s", what, sample.seconds));
+    if (samples.empty())
+        throw Error(Status::internal, fmt::format("calibration: there are no samples of {}", what));
+    // In relative errors, no call that took too long counts more than others.
+    PerTerm<Term> const typical = weighted_fit(samples, 1);
+    std::erase_if(samples, [&](auto const& sample) {
+        return sample.seconds > disturbed * seconds_of(sample.counts, typical);
+    });
+    PerTerm<Term> seconds = weighted_fit(samples, 1.0 / 3);
+    quality = quality_of(samples, seconds);
+    for (double& value : seconds.value) value /= 1 + quality.total_error; // the weights favour small calls
     return seconds;
 }
 

@@ -21,7 +21,7 @@ struct KernelSamples {
     std::vector<KernelSample<UpdateTerm>> updates;
 };
 
-/// The errors of a model on the samples that it was fitted to.
+/// The errors of a fit on its samples, before it is scaled to their sum.
 struct FitQuality {
     double median_error = 0; ///< |predicted / measured - 1|, median over the samples.
     double total_error = 0;  ///< predicted / measured - 1 of the sums over the samples.
@@ -37,7 +37,9 @@ struct Calibration {
 std::vector<double> nonnegative_least_squares(std::span<double const> a, std::span<double const> b);
 
 /// The model that fits these samples. Errors are weighted by seconds^(-1/3): most calls are small, but large ones
-/// take most of the time. Error{internal} for no panels, no updates, or a time of 0.
+/// take most of the time. Then all seconds are scaled such that the sum over the samples is that of their times.
+/// Samples that take four times what the others suggest are left out. Error{internal} for no panels, no updates, or
+/// a time of 0.
 Calibration fit_cost_model(KernelSamples const& samples, Scalar scalar, KernelKind kind);
 
 } // namespace espalier

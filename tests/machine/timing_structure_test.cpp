@@ -10,7 +10,7 @@ namespace {
 TEST(TimingStructure, IsValidAndWithinItsBytes) {
     for (Factorization const kind : {Factorization::llh, Factorization::lu})
         for (double const bytes : {2e6, 20e6}) {
-            auto const structures = timing_structures({kind}, sizeof(double), bytes);
+            auto const structures = timing_structures({kind}, sizeof(double), {bytes, 1e12});
             ASSERT_EQ(structures.size(), 2U);
             for (BlockStructure const& structure : structures) {
                 testing::validate(structure);
@@ -20,8 +20,17 @@ TEST(TimingStructure, IsValidAndWithinItsBytes) {
         }
 }
 
+TEST(TimingStructure, IsWithinItsOperations) {
+    for (double const operations : {1e8, 1e9})
+        for (BlockStructure const& structure :
+             timing_structures({Factorization::llh}, sizeof(double), {1e12, operations})) {
+            EXPECT_LT(structure.flops, 2 * operations);
+            EXPECT_GT(structure.flops, 0.3 * operations);
+        }
+}
+
 TEST(TimingStructure, HasWideAndNarrowColumnBlocks) {
-    auto const structures = timing_structures({Factorization::llh}, sizeof(double), 60e6);
+    auto const structures = timing_structures({Factorization::llh}, sizeof(double), {60e6, 1e12});
     for (BlockStructure const& structure : structures) {
         Index widest = 0, narrowest = 256;
         for (Cblk const& cblk : structure.cblks) {

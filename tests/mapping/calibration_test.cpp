@@ -80,7 +80,7 @@ KernelSamples samples_of(CostModel const& truth, double noise) {
 TEST(Calibration, FindsTheModelThatMadeTheSamples) {
     for (KernelKind const kind : {KernelKind::cholesky, KernelKind::ldl, KernelKind::lu}) {
         CostModel truth = default_cost_model(Scalar::z, kind);
-        truth.update_seconds[UpdateTerm::flop] *= 3;
+        for (UpdateTerm const t : {UpdateTerm::flop, UpdateTerm::strided}) truth.update_seconds[t] *= 3;
         auto const found = fit_cost_model(samples_of(truth, 0), Scalar::z, kind);
         EXPECT_LT(found.panel.median_error, 1e-3);
         EXPECT_LT(found.update.median_error, 1e-3);
@@ -98,6 +98,36 @@ TEST(Calibration, PredictsLargeCallsFromNoisySamples) {
     EXPECT_LT(found.update.median_error, 0.1);
     UpdateShape const large{1500, 250, 250, 1777, 1, 6};
     EXPECT_NEAR(found.model.update(large) / truth.update(large), 1, 0.08);
+}
+
+TEST(Calibration, KeepsTheSumOfTheTimes) {
+    KernelSamples const samples = samples_of(CostModel{}, 0.5);
+    auto const found = fit_cost_model(samples, Scalar::d, KernelKind::cholesky);
+    double predicted = 0, measured = 0;
+    for (auto const& sample : samples.updates) {
+        predicted += seconds_of(sample.counts, found.model.update_seconds);
+        measured += sample.seconds;
+    }
+    EXPECT_NEAR(predicted / measured, 1, 1e-9);
+}
+
+TEST(Calibration, ExpectsNoLessTimeForStridedFlopsThatWereNotMeasured) {
+    CostModel const truth = default_cost_model(Scalar::d, KernelKind::cholesky);
+    KernelSamples samples = samples_of(truth, 0);
+    std::erase_if(samples.updates, [](auto const& sample) { return sample.counts[UpdateTerm::strided] > 0; });
+    std::erase_if(samples.panels, [](auto const& sample) { return sample.counts[PanelTerm::solve_strided] > 0; });
+    auto const found = fit_cost_model(samples, Scalar::d, KernelKind::cholesky).model;
+    EXPECT_EQ(found.update_seconds[UpdateTerm::strided], found.update_seconds[UpdateTerm::flop]);
+    EXPECT_EQ(found.panel_seconds[PanelTerm::solve_strided], found.panel_seconds[PanelTerm::solve_flop]);
+}
+
+TEST(Calibration, IgnoresInterruptedCalls) {
+    CostModel const truth = default_cost_model(Scalar::d, KernelKind::cholesky);
+    KernelSamples samples = samples_of(truth, 0);
+    for (std::size_t s = 0; s < samples.updates.size(); s += 50) samples.updates[s].seconds *= 10;
+    auto const found = fit_cost_model(samples, Scalar::d, KernelKind::cholesky);
+    UpdateShape const large{1500, 250, 250, 1777, 1, 6};
+    EXPECT_NEAR(found.model.update(large) / truth.update(large), 1, 1e-3);
 }
 
 TEST(Calibration, RefusesSamplesThatAreNone) {

@@ -48,7 +48,7 @@ CalibrationResult calibrate(bool shows) {
     CostModels& models = cost_models();
     ProgressBar bar(shows && stderr_shows_bars(), shows);
     TimingOptions timing;
-    timing.seconds = 0.5;
+    timing.seconds = 0.25;
     CalibrationResult result;
     {
         ProgressScope const phase(&bar, "calibration", CostModels::num_models);
