@@ -41,4 +41,13 @@ extern int failures;
         }                                                                                                    \
     } while (0)
 
+/* A new solver on one thread; its matrix may be null. */
+static inline espalier_solver* with_matrix(espalier_scalar scalar, espalier_matrix const* matrix) {
+    espalier_solver* solver = NULL;
+    CHECK(espalier_create(&solver, scalar) == ESPALIER_OK);
+    OK(solver, espalier_set_threads(solver, 1));
+    if (matrix) OK(solver, espalier_set_matrix(solver, matrix));
+    return solver;
+}
+
 #endif
