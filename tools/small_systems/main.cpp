@@ -9,11 +9,13 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "core/error.hpp"
 #include "core/random.hpp"
 #include "matrix/entries.hpp"
 #include "peers.hpp"
@@ -101,6 +103,9 @@ void compare(std::string const& name, Settings const& settings) {
     add("espalier", a, [&] { return espalier_solver(a); });
     add("klu", full, [&] { return klu_solver(full); });
     if (!settings.mkl.empty()) add("pardiso", a, [&] { return pardiso_solver(a, settings.mkl); });
+    if (candidates.empty())
+        throw Error(Status::usage, fmt::format("--only {} names none of espalier, klu{}", settings.only,
+                                               settings.mkl.empty() ? "; pardiso needs --mkl" : ", pardiso"));
     std::vector<double> const b(a.cols, 1.0);
     constexpr int least_passes = 5, most_passes = 200000;
     constexpr double most_seconds = 3;

@@ -94,8 +94,6 @@ class Pardiso : public SmallSolver {
         if (!handle) throw Error(Status::io_error, dlerror());
         run_ = reinterpret_cast<Run>(dlsym(handle, "pardiso"));
         if (!run_) throw Error(Status::io_error, library + " has no function pardiso");
-        std::array<int, 64> const unsymmetric_defaults{};
-        settings_ = unsymmetric_defaults;
         settings_[0] = 1;
         settings_[1] = 2;                            // METIS
         settings_[9] = type_ == 11 ? 13 : 8;         // small pivots

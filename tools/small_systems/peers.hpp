@@ -25,7 +25,6 @@ class SmallSolver {
     [[nodiscard]] virtual std::string path() const { return {}; }
 };
 
-/// `a` must outlive the solver.
 std::unique_ptr<SmallSolver> espalier_solver(CscMatrix<double> const& a);
 /// Needs both triangles of symmetric matrices.
 std::unique_ptr<SmallSolver> klu_solver(CscMatrix<double> const& a);

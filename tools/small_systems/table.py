@@ -27,6 +27,8 @@ def table(lines):
     yield f"| system | n | entries | {' | '.join(names)} | path | ratio |"
     yield "|---" * (5 + len(names)) + "|"
     for system, runs in systems.items():
+        if "espalier" not in runs or len(runs) < 2:
+            sys.exit(f"table.py: {system} needs runs of espalier and of another solver; it has {', '.join(runs)}")
         own, others = runs["espalier"], [run for solver, run in runs.items() if solver != "espalier"]
         cells = [" / ".join(milliseconds(runs[name][phase]) for phase in PHASES) for name in names]
         ratio = " / ".join(f"{own[phase] / min(run[phase] for run in others):.2f}" for phase in PHASES)
@@ -35,4 +37,9 @@ def table(lines):
 
 
 if __name__ == "__main__":
-    print("\n".join(table(Path(sys.argv[1]).read_text().splitlines())))
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    lines = Path(sys.argv[1]).read_text().splitlines()
+    if not lines:
+        sys.exit(f"table.py: {sys.argv[1]} has no runs")
+    print("\n".join(table(lines)))

@@ -11,11 +11,11 @@ Every solution is checked. A backward error above the tolerance gives an Accurac
 try:
     from ._core import version as __version__
 except ImportError as error:
-    if ".so" not in str(error):
+    if "cannot open shared object file" not in str(error):
         raise
     raise ImportError(
-        f"espalier cannot load a library: {error}. It was built for a system that has this library. Install the library, or a "
-        "wheel that contains all of them (docs/python.md)"
+        f"espalier cannot load a library: {error}. This build of espalier needs it: install the library, or a wheel of "
+        "espalier that contains all libraries (docs/python.md)"
     ) from error
 from ._batch import solve_batch
 from ._distributed import DistributedSolver
