@@ -77,14 +77,20 @@ class Machine(CommandTest):
         roofline = self.read_json("m.json")["roofline"]
         self.assertGreater(roofline["bytes_per_s"], 0)
         self.assertEqual(list(roofline["scalars"]), ["d", "z"])
-        for scalar in roofline["scalars"].values():
+        for name, scale, size in (("d", 1, 8), ("z", 4, 16)):
+            scalar = roofline["scalars"][name]
             widths = scalar["widths"]
             self.assertEqual([row["width"] for row in widths], sorted(row["width"] for row in widths))
-            for row in widths:
-                for kernel in ("update", "gemm", "solve", "diagonal"):
+            for kernel in ("update", "gemm", "solve", "diagonal"):
+                roofs = [row[kernel]["roof_gflops"] for row in widths]
+                self.assertEqual(roofs, sorted(roofs))
+                for row in widths:
                     self.assertGreater(row[kernel]["gflops"], 0)
-                    self.assertLessEqual(row[kernel]["gflops"], scalar["best_gflops"])
-                    self.assertLessEqual(row[kernel]["roof_gflops"], scalar["best_gflops"])
+            for row in widths:
+                m, w = row["rows"], row["width"]
+                flops, moved = 2 * scale * m * w * w, size * (3 * m * w + w * w)
+                roof = min(scalar["best_gflops"], flops / moved * roofline["bytes_per_s"] / 1e9)
+                self.assertAlmostEqual(row["update"]["roof_gflops"], roof, delta=1e-6 * roof)
 
     def test_solve_tells_where_memory_would_be(self):
         shares = {}

@@ -345,8 +345,8 @@ template <class T> class Case {
                     found.rcond, truth.rcond);
     }
 
-    // The system was reported as solved: then it must have been consistent, and the answer one of its
-    // solutions.
+    // Status ok bounds the backward error by the tolerance, and judge_backward_errors() has compared it with the true
+    // one; the factors must also show that the matrix is singular.
     void judge_singular(Reference<T> const& truth, Answers<T> const& found) const {
         double const u = static_cast<double>(epsilon<T>);
         require(found.report.factor.rcond <= 1000 * u * static_cast<double>(truth.matrix.cols),
