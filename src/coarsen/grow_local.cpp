@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <numeric>
+#include <queue>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -58,11 +61,14 @@ class LowestFirst {
     std::vector<std::vector<std::uint64_t>> levels_;
 };
 
+/// A set of tasks that takes no memory for those that are not in it.
+using LowestOfFew = std::priority_queue<TaskId, std::vector<TaskId>, std::greater<>>;
+
 class StepGrowth {
   public:
     StepGrowth(TaskGraph const& graph, Index cores)
         : graph_(graph), waiting_(count_task_predecessors(graph)), core_(graph.num_tasks(), unknown),
-          ready_(graph.num_tasks()), own_(cores, LowestFirst(graph.num_tasks())), weight_(cores),
+          ready_(graph.num_tasks()), own_(cores),
           usual_parallelism_(static_cast<double>(cores)) {
         double total = 0;
         for (TaskId task = 0; task < graph.num_tasks(); ++task) {
@@ -77,7 +83,7 @@ class StepGrowth {
         TaskId aggregates = 0;
         for (TaskId assigned = 0; assigned < graph_.num_tasks();) {
             find_step();
-            std::vector<TaskId> number(own_.size(), no_task);
+            std::vector<TaskId> number(best_.back().core + 1, no_task); // the cores ascend
             for (auto const& [task, core] : best_) {
                 if (number[core] == no_task) number[core] = aggregates++;
                 aggregation[task] = number[core];
@@ -130,17 +136,21 @@ class StepGrowth {
     void try_step(Index size) {
         trial_.clear();
         taken_ = 0;
-        std::fill(weight_.begin(), weight_.end(), 0.0);
+        weight_.assign(1, 0.0);
         for (Index k = 0; k < size && take(0); ++k) {}
-        for (std::int32_t core = 1; core < std::ssize(own_); ++core)
-            while (weight_[core] < weight_[0] && take(core)) {}
+        for (std::int32_t core = 1; core < std::ssize(own_) && weight_[0] > 0; ++core) {
+            weight_.push_back(0.0);
+            while (weight_[core] < weight_[0])
+                if (!take(core)) return; // nor can later cores
+        }
     }
 
     /// Assigns the lowest task that only this core can run, or else the lowest that any core can run.
     bool take(std::int32_t core) {
         TaskId task;
         if (!own_[core].empty()) {
-            task = own_[core].pop();
+            task = own_[core].top();
+            own_[core].pop();
         } else if (taken_ < popped_.size()) {
             task = popped_[taken_++];
         } else if (!ready_.empty()) {
@@ -165,8 +175,7 @@ class StepGrowth {
                 ++waiting_[next];
                 core_[next] = unknown;
             }
-        for (LowestFirst& own : own_)
-            while (!own.empty()) own.pop();
+        for (std::size_t core = 0; core < weight_.size(); ++core) own_[core] = {};
     }
 
     /// Ends the step best_: what has become ready may run on any core in the next one.
@@ -186,8 +195,8 @@ class StepGrowth {
     LowestFirst ready_;                 ///< Tasks that any core can run.
     std::vector<TaskId> popped_;        ///< Tasks taken from ready_ in a trial of this step, ascending.
     std::size_t taken_ = 0;             ///< The number of tasks of popped_ that the current trial has taken.
-    std::vector<LowestFirst> own_;      ///< For each core, tasks that became ready on it in this step.
-    std::vector<double> weight_;
+    std::vector<LowestOfFew> own_;      ///< For each core, tasks that became ready on it in this step.
+    std::vector<double> weight_;        ///< The cost of the current trial on the cores that it uses.
     std::vector<Assignment> trial_, best_;
     double usual_parallelism_; ///< Mean cost per time of the busiest core, of recent steps.
     double best_parallelism_ = 1;

@@ -44,6 +44,14 @@ TEST(GrowLocal, GivesEachCoreAPartOfAStep) {
     for (double const cost : coarse.graph.cost) EXPECT_LE(cost, 40);
 }
 
+TEST(GrowLocal, TakesNoMoreMemoryForCoresThatHaveNothingToDo) {
+    auto const graph = graph_of(200'000, {});
+    auto const coarse = quotient_graph(graph, aggregate_grow_local(graph, 1'000'000));
+    EXPECT_GT(coarse.graph.num_tasks(), 1000);
+    auto const chain = graph_of(200'000, chain_edges(200'000)); // each step has work for one core
+    EXPECT_LT(quotient_graph(chain, aggregate_grow_local(chain, 1'000'000)).graph.num_tasks(), 100);
+}
+
 TEST(GrowLocal, RunsAChainInOneStep) {
     auto const graph = graph_of(50, chain_edges(50));
     EXPECT_EQ(aggregate_grow_local(graph, 3), Aggregation(50, 0));
