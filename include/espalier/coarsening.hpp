@@ -25,7 +25,7 @@ namespace espalier {
 struct TaskDependences {
     std::span<Offset const> successor_ptr;    ///< n + 1 entries.
     std::span<std::int32_t const> successors; ///< Task t has entries successor_ptr[t] .. successor_ptr[t + 1] - 1.
-    std::span<double const> cost;             ///< n entries; or empty: all tasks cost the same.
+    std::span<double const> cost;             ///< n entries, finite, at least 0; or empty: all cost the same.
 };
 
 /// Whether the letter of an operator is followed by a number in parentheses.
@@ -41,7 +41,8 @@ using UserCoarseOperator =
 /// is a capital letter.
 ESPALIER_API void add_coarse_operator(char letter, CoarseArgument argument, UserCoarseOperator apply);
 
-/// Computes the tasks of an aggregate, which ascend: their order is one in which they may run.
+/// Computes the tasks of an aggregate, which ascend: their order is one in which they may run. `thread` is below the number
+/// of threads; no two calls have the same one at the same time.
 using AggregateFunction = std::function<void(std::span<std::int32_t const> parts, int thread)>;
 
 /// How aggregates run.
@@ -54,8 +55,8 @@ struct CoarseRun {
 /// A coarse task graph. A moved-from object can only be destroyed or assigned to.
 class ESPALIER_API CoarseTasks {
   public:
-    /// Error{usage} for successors that are no higher tasks, for a wrong string, and for an operator whose aggregates are
-    /// no aggregation.
+    /// Error{usage} for successors that are no higher tasks, for invalid costs, for a wrong string, and for an operator
+    /// whose aggregates are no aggregation; Error{unsupported} for 2^31 tasks or more.
     CoarseTasks(TaskDependences const& tasks, std::string_view coarse_string);
     ~CoarseTasks();
     CoarseTasks(CoarseTasks&&) noexcept;            ///< Moves.
@@ -67,7 +68,8 @@ class ESPALIER_API CoarseTasks {
 
     /// Calls function(parts, thread) for each aggregate after those that it depends on, whose writes it sees. The first
     /// exception of the function ends the run and is rethrown. Error{unsupported} for a runtime that this build lacks;
-    /// Error{usage} for another schedule than CoarseRun names.
+    /// Error{usage} for another schedule than CoarseRun names and for a negative number of threads. One run at a time. The
+    /// threads are kept for the next run with the same settings.
     void run(AggregateFunction const& function, CoarseRun const& how = {}) const;
 
   private:

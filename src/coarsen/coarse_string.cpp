@@ -117,6 +117,8 @@ CoarseOperators CoarseOperators::standard() {
 }
 
 void add_coarse_operator(char letter, CoarseArgument argument, UserCoarseOperator apply) {
+    if (!apply)
+        throw Error(Status::usage, fmt::format("coarse operator {}: the function is empty", letter));
     CoarseOperators checked; // the letter
     checked.add(letter, argument, [apply = std::move(apply)](TaskGraph const& graph, std::optional<Index> number) {
         return apply({graph.successor_ptr, graph.successors, graph.cost}, number);

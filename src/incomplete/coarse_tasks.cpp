@@ -1,6 +1,10 @@
 #include "espalier/coarsening.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -15,6 +19,42 @@ namespace espalier {
 
 struct CoarseTasks::Graph {
     CoarseGraph coarse;
+    std::atomic_flag runs{};
+
+    // The threads of the last run, for the next one with the same settings.
+    CoarseRun last;
+    std::optional<Topology> topology;
+    std::unique_ptr<WorkerTeam> team;
+    std::unique_ptr<OtherRuntime> other;
+
+    void make_threads(CoarseRun const& how) {
+        if (topology && how.threads == last.threads && how.runtime == last.runtime) return;
+        team.reset();
+        other.reset();
+        topology = Topology::detect();
+        if (how.runtime == TaskRuntime::espalier)
+            team = std::make_unique<WorkerTeam>(*topology, how.threads);
+        else
+            other = make_other_runtime(how.runtime, how.threads > 0 ? how.threads : topology->default_threads());
+        last = how;
+    }
+
+    void run(AggregateFunction const& function, CoarseRun const& how) {
+        make_threads(how);
+        auto const body = coarse_body(coarse, function);
+        if (other) {
+            other->run(coarse.graph, body);
+            return;
+        }
+        std::vector<int> nodes;
+        for (auto const& place : team->places()) nodes.push_back(place.node);
+        std::vector<WorkerRange> const candidates(coarse.graph.num_tasks(), WorkerRange{0, team->size()});
+        ScheduleSettings settings;
+        settings.schedule = how.schedule;
+        auto const policy = make_policy(settings, coarse.graph, PolicyMachine(nodes, topology->distances()),
+                                        {.candidates = &candidates});
+        team->run(coarse.graph, *policy, body);
+    }
 };
 
 namespace {
@@ -28,6 +68,14 @@ TaskGraph task_graph(TaskDependences const& tasks) {
         throw Error(Status::usage, fmt::format("the dependences of tasks have {} positions, {} successors and {} costs, "
                                                "which do not fit each other",
                                                ptr.size(), tasks.successors.size(), tasks.cost.size()));
+    if (std::ssize(ptr) - 1 > std::numeric_limits<TaskId>::max())
+        throw Error(Status::unsupported, fmt::format("{} tasks; at most 2^31 - 1 are possible", ptr.size() - 1));
+    for (std::size_t task = 0; task < tasks.cost.size(); ++task)
+        if (!std::isfinite(tasks.cost[task]) || tasks.cost[task] < 0)
+            throw Error(Status::usage, fmt::format("task {} has the cost {}; expected a finite number, at least 0", task,
+                                                   tasks.cost[task]));
+    if (!std::isfinite(std::accumulate(tasks.cost.begin(), tasks.cost.end(), 0.0)))
+        throw Error(Status::usage, "the sum of the costs of the tasks is not finite");
     TaskGraph graph;
     graph.successor_ptr.assign(ptr.begin(), ptr.end());
     graph.successors.assign(tasks.successors.begin(), tasks.successors.end());
@@ -41,7 +89,8 @@ TaskGraph task_graph(TaskDependences const& tasks) {
 } // namespace
 
 CoarseTasks::CoarseTasks(TaskDependences const& tasks, std::string_view coarse_string)
-    : graph_(std::make_unique<Graph>(Graph{coarsen(task_graph(tasks), coarse_string)})) {
+    : graph_(std::make_unique<Graph>()) {
+    graph_->coarse = coarsen(task_graph(tasks), coarse_string);
     graph_->coarse.graph.priority = longest_paths(graph_->coarse.graph);
 }
 CoarseTasks::~CoarseTasks() = default;
@@ -59,21 +108,15 @@ std::span<std::int32_t const> CoarseTasks::successors_of(std::int32_t aggregate)
 void CoarseTasks::run(AggregateFunction const& function, CoarseRun const& how) const {
     if (how.schedule == SchedulePolicy::static_order || how.schedule == SchedulePolicy::automatic)
         throw Error(Status::usage, "coarse tasks run with the schedule dynamic, places or nas");
-    TaskGraph const& graph = graph_->coarse.graph;
-    auto const body = coarse_body(graph_->coarse, function);
-    Topology const topology = Topology::detect();
-    if (how.runtime != TaskRuntime::espalier) {
-        make_other_runtime(how.runtime, how.threads > 0 ? how.threads : topology.default_threads())->run(graph, body);
-        return;
-    }
-    WorkerTeam team(topology, how.threads);
-    std::vector<int> nodes;
-    for (auto const& place : team.places()) nodes.push_back(place.node);
-    std::vector<WorkerRange> const candidates(graph.num_tasks(), WorkerRange{0, team.size()});
-    ScheduleSettings settings;
-    settings.schedule = how.schedule;
-    auto const policy = make_policy(settings, graph, PolicyMachine(nodes, topology.distances()), {.candidates = &candidates});
-    team.run(graph, *policy, body);
+    if (how.threads < 0 || how.threads > WorkerTeam::max_workers)
+        throw Error(Status::usage, fmt::format("coarse tasks on {} threads; 1 to {} are possible, 0 for all cores",
+                                               how.threads, WorkerTeam::max_workers));
+    if (graph_->runs.test_and_set()) throw Error(Status::usage, "a run of the same coarse tasks has not ended");
+    struct Ended {
+        ~Ended() { runs.clear(); }
+        std::atomic_flag& runs;
+    } const ended{graph_->runs};
+    graph_->run(function, how);
 }
 
 } // namespace espalier

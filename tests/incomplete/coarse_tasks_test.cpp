@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "core/status_of.hpp"
@@ -79,17 +81,46 @@ TEST(CoarseTasks, RethrowTheErrorOfAFunction) {
     for (auto const& how : all_runs()) EXPECT_THROW(tasks.run(fails, how), std::runtime_error);
 }
 
+TEST(CoarseTasks, KeepTheirThreadsAndRefuseARunDuringARun) {
+    Grid const grid(2);
+    CoarseTasks const tasks(grid.dependences(), "C");
+    for (int turn = 0; turn < 2; ++turn)
+        for (auto const& how : all_runs())
+            tasks.run(
+                [&](std::span<Task const>, int thread) {
+                    EXPECT_LT(thread, how.threads);
+                    EXPECT_EQ(status_of([&] { tasks.run({}, {.threads = 2}); }), Status::usage);
+                },
+                how);
+}
+
 TEST(CoarseTasks, RefuseWhatIsWrong) {
     Grid grid(3);
     auto const nothing = [](std::span<Task const>, int) {};
     CoarseTasks const tasks(grid.dependences(), "S");
     EXPECT_EQ(status_of([&] { tasks.run(nothing, {.schedule = SchedulePolicy::static_order}); }), Status::usage);
     EXPECT_EQ(status_of([&] { CoarseTasks(grid.dependences(), "Q(2)"); }), Status::usage);
-    EXPECT_EQ(status_of([&] { add_coarse_operator('p', CoarseArgument::none, {}); }), Status::usage);
+    auto const alone = [](TaskDependences const&, std::optional<Index>) { return std::vector<Task>{}; };
+    EXPECT_EQ(status_of([&] { add_coarse_operator('p', CoarseArgument::none, alone); }), Status::usage);
+    EXPECT_EQ(status_of([&] { add_coarse_operator('Q', CoarseArgument::none, {}); }), Status::usage);
+    EXPECT_EQ(status_of([&] { tasks.run(nothing, {.threads = -1}); }), Status::usage);
+    EXPECT_EQ(status_of([&] { tasks.run(nothing, {.threads = -1, .runtime = TaskRuntime::tbb}); }), Status::usage);
+    auto const status = [&](std::vector<double> const& cost) {
+        return status_of([&] { CoarseTasks({grid.ptr, grid.successors, cost}, "F(2)"); });
+    };
+    std::vector<double> cost(9, 0.0);
+    EXPECT_EQ(status(cost), Status::ok);
+    for (double const wrong : {-1.0, std::numeric_limits<double>::infinity(), std::nan("")}) {
+        cost[4] = wrong;
+        EXPECT_EQ(status(cost), Status::usage) << wrong;
+    }
+    EXPECT_EQ(status(std::vector<double>(8, 1.0)), Status::usage);
     grid.successors[0] = 0;
-    EXPECT_EQ(status_of([&] { CoarseTasks(grid.dependences(), "S"); }), Status::usage);
+    EXPECT_EQ(status({}), Status::usage);
+    grid.successors[0] = 1;
+    EXPECT_EQ(status({}), Status::ok);
     grid.ptr.pop_back();
-    EXPECT_EQ(status_of([&] { CoarseTasks(grid.dependences(), "S"); }), Status::usage);
+    EXPECT_EQ(status({}), Status::usage);
 }
 
 TEST(CoarseTasks, OperatorsOfAProgramServeIncompleteFactors) {
