@@ -1,6 +1,9 @@
 #include "ordering/minimum_degree.hpp"
 
 #include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
 
 #include "core/error.hpp"
 #include "ordering/methods.hpp"
@@ -48,6 +51,10 @@ void order_graph(Graph const& graph, std::vector<std::int32_t> const& weights, s
 
 } // namespace
 
+Index dense_degree(Index num_vertices) {
+    return std::max<Index>(16, static_cast<Index>(10 * std::sqrt(static_cast<double>(num_vertices))));
+}
+
 MinimumDegree minimum_degree(std::span<std::int32_t const> ptr, std::span<std::int32_t const> ind,
                              std::span<std::int32_t> order) {
     return 2 * ind.size() + order.size() < most_short_entries ? order_pattern<std::int32_t>(ptr, ind, order)
@@ -55,18 +62,22 @@ MinimumDegree minimum_degree(std::span<std::int32_t const> ptr, std::span<std::i
 }
 
 std::vector<Index> minimum_degree(Graph const& graph) {
-    constexpr Index limit = Index{1} << 30;
-    if (graph.num_vertices >= limit)
-        throw Error(Status::unsupported, "the ordering 'amd' is for graphs of less than 2^30 vertices");
+    constexpr Index most_weight = Index{1} << 30; // of all vertices; degrees are sums of weights
+    if (graph.num_vertices >= most_weight)
+        throw Error(Status::unsupported,
+                    fmt::format("the ordering 'amd' needs a graph of fewer than 2^30 vertices (it has {})",
+                                graph.num_vertices));
     double sum = 0;
     Index least = 1;
     for (Index const weight : graph.weight) {
         sum += static_cast<double>(weight);
         least = std::min(least, weight);
     }
-    // There is a list for each degree.
-    bool const is_balanced = least > 0 && sum < std::min<double>(limit, 64.0 * static_cast<double>(graph.num_vertices));
-    auto const balanced = is_balanced ? graph.weight : balance_weights(graph, limit);
+    // The degrees index an array, so weights with a sum far above the number of vertices are scaled; negative or zero
+    // ones, too.
+    bool const is_balanced =
+        least > 0 && sum < std::min<double>(most_weight, 64.0 * static_cast<double>(graph.num_vertices));
+    auto const balanced = is_balanced ? graph.weight : balance_weights(graph, most_weight);
     std::vector<std::int32_t> const weights(balanced.begin(), balanced.end());
     std::vector<std::int32_t> order(graph.num_vertices);
     if (graph.adj.size() + order.size() < most_short_entries)

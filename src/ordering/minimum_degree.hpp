@@ -11,6 +11,10 @@
 
 namespace espalier {
 
+/// A vertex with more neighbours has a dense front in every order and slows all methods down, so it comes last (the bound
+/// of AMD: Amestoy, Davis, Duff 2004, algorithm 837).
+Index dense_degree(Index num_vertices);
+
 /// What an LU factorization in this order costs with all pivots on the diagonal: entries of L below the
 /// diagonal (as many as of U above it), and operations. These are upper bounds, which are nearly sharp.
 struct MinimumDegree {

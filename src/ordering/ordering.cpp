@@ -18,12 +18,6 @@ namespace espalier {
 
 namespace {
 
-// A vertex with this many neighbours has a dense front in every ordering and slows all methods down. The
-// bound is that of AMD (Amestoy, Davis, Duff 2004, algorithm 837).
-Offset dense_degree(Index n) {
-    return std::max<Offset>(16, static_cast<Offset>(10 * std::sqrt(static_cast<double>(n))));
-}
-
 // The vertices in three classes. An isolated vertex has only dense neighbours, so the core has no vertices
 // without neighbours.
 struct Classes {

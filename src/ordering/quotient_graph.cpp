@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <limits>
 
 namespace espalier {
@@ -58,9 +57,8 @@ template <class Position> MinimumDegree QuotientGraph<Position>::run(std::span<s
     return costs_;
 }
 
-// A vertex with very many neighbours has a dense front in every order and slows the elimination down.
 template <class Position> void QuotientGraph<Position>::sort_by_degree() {
-    auto const limit = static_cast<std::int32_t>(std::max(16.0, 10 * std::sqrt(static_cast<double>(nodes_.size()))));
+    Index const limit = dense_degree(std::ssize(nodes_));
     for (std::int32_t v = 0; v < std::ssize(nodes_); ++v) {
         Node& node = nodes_[v];
         if (node.length <= limit) continue;
@@ -145,7 +143,7 @@ template <class Position> void QuotientGraph<Position>::form_element(std::int32_
 }
 
 template <class Position> void QuotientGraph<Position>::absorb(Node& element, std::int32_t pivot) {
-    element.begin = pivot;
+    element.absorber() = pivot;
     element.elements = is_dead;
     element.mark = 0;
 }
@@ -233,7 +231,7 @@ template <class Position> void QuotientGraph<Position>::update_degree(std::int32
         weight_ += sizes[v];
         left_ += sizes[v];
         sizes[v] = 0;
-        node.begin = pivot;
+        node.absorber() = pivot;
         node.elements = is_dead;
         return;
     }
@@ -246,15 +244,15 @@ template <class Position> void QuotientGraph<Position>::update_degree(std::int32
     node.degree = static_cast<std::int32_t>(std::min<std::int64_t>(node.degree, degree));
     std::int32_t& first = bucket_[hash & (bucket_.size() - 1)];
     node.next = first;
-    node.previous = static_cast<std::int32_t>(hash);
+    node.hash() = static_cast<std::int32_t>(hash);
     first = v;
 }
 
 template <class Position> void QuotientGraph<Position>::merge_alike() {
     for (Position p = begin_; p < end_; ++p) {
         if (size_[lists_[p]] == 0) continue;
-        Node const& node = nodes_[lists_[p]];
-        std::int32_t& bucket = bucket_[static_cast<std::uint32_t>(node.previous) & (bucket_.size() - 1)];
+        Node& node = nodes_[lists_[p]];
+        std::int32_t& bucket = bucket_[static_cast<std::uint32_t>(node.hash()) & (bucket_.size() - 1)];
         std::int32_t const first = bucket;
         bucket = none;
         if (first != none) merge_bucket(first);
@@ -269,7 +267,7 @@ template <class Position> void QuotientGraph<Position>::merge_bucket(std::int32_
         std::int32_t before = i;
         for (std::int32_t j = kept.next; j != none; j = nodes_[before].next) {
             Node& other = nodes_[j];
-            bool is_same = other.previous == kept.previous && other.length == kept.length &&
+            bool is_same = other.hash() == kept.hash() && other.length == kept.length &&
                            other.elements == kept.elements;
             for (Position p = other.begin + 1; is_same && p < other.begin + other.length; ++p)
                 is_same = nodes_[lists_[p]].mark == mark_;
@@ -279,7 +277,7 @@ template <class Position> void QuotientGraph<Position>::merge_bucket(std::int32_
             }
             size_[i] += size_[j];
             size_[j] = 0;
-            other.begin = i;
+            other.absorber() = i;
             other.elements = is_dead;
             nodes_[before].next = other.next;
         }
@@ -333,19 +331,19 @@ template <class Position> void QuotientGraph<Position>::write_order(std::span<st
     auto& child = head_; // the first one of each vertex
     child.resize(std::max<std::size_t>(child.size(), n));
     std::ranges::fill(child, none);
-    for (std::int32_t const v : dense_) nodes_[v].begin = none;
+    for (std::int32_t const v : dense_) nodes_[v].absorber() = none;
     for (bool const is_pivot : {false, true})
         for (std::int32_t v = n; v-- > 0;) {
             Node& node = nodes_[v];
-            if ((size_[v] > 0) != is_pivot || node.begin == none) continue;
-            node.next = child[node.begin];
-            child[node.begin] = v;
+            if ((size_[v] > 0) != is_pivot || node.absorber() == none) continue;
+            node.next = child[node.absorber()];
+            child[node.absorber()] = v;
         }
     std::size_t count = 0;
     auto& path = lists_;
     path.resize(std::max<std::size_t>(path.size(), n));
     for (std::int32_t root = 0; root < n; ++root) {
-        if (nodes_[root].begin != none || size_[root] == 0) continue;
+        if (nodes_[root].absorber() != none || size_[root] == 0) continue;
         std::int32_t depth = 0;
         path[0] = root;
         while (depth >= 0) {

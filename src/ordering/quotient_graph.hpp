@@ -34,13 +34,16 @@ template <class Position> class QuotientGraph {
 
     // Time is lost in waits for memory, so what a step needs of a vertex is in one place.
     struct Node {
-        Position begin = 0;           ///< Start of its list in lists_; if dead, the vertex that absorbed it, or none.
+        Position begin = 0;           ///< Start of its list in lists_.
         std::int32_t length = 0;      ///< Number of entries in the list.
         std::int32_t elements = 0;    ///< How many entries, from the first, are elements; or is_element, is_dead.
         std::int32_t degree = 0;      ///< Approximate degree of a variable, or weight of the list of an element.
         std::int32_t mark = 1;        ///< 0 for a dead element; otherwise compared with mark_.
         std::int32_t next = none;     ///< The next vertex of equal degree, or in the same bucket.
-        std::int32_t previous = none; ///< In a list of equal degree; in a bucket the hash.
+        std::int32_t previous = none; ///< In a list of equal degree.
+
+        Position& absorber() { return begin; }         ///< Of a dead vertex: the one that absorbed it, or none.
+        std::int32_t& hash() { return previous; }      ///< Of a vertex in a bucket.
     };
 
     void sort_by_degree();
@@ -64,8 +67,8 @@ template <class Position> class QuotientGraph {
     std::vector<std::int32_t> size_; ///< The weight of a variable; negative in the new element; 0 if merged.
     std::vector<std::int32_t> lists_;
     Position free_ = 0; ///< lists_ is used up to here.
-    std::vector<std::int32_t> head_;   ///< The first variable of each degree,
-    std::vector<std::int32_t> bucket_; ///< and of each part of the hashes.
+    std::vector<std::int32_t> head_;   ///< The first variable of each degree.
+    std::vector<std::int32_t> bucket_; ///< The first variable of each remainder of the hashes.
     std::vector<std::int32_t> dense_;  ///< Vertices with many neighbours, which come last.
     std::int32_t dense_weight_ = 0;
     std::int32_t left_ = 0; ///< The weight of the variables that are left.
@@ -75,8 +78,8 @@ template <class Position> class QuotientGraph {
 
     // The new element.
     Position begin_ = 0, end_ = 0;
-    std::int32_t weight_ = 0; ///< Of its variables,
-    std::int32_t pivots_ = 0; ///< and of those that are eliminated with it.
+    std::int32_t weight_ = 0; ///< The weight of its variables.
+    std::int32_t pivots_ = 0; ///< The weight of the variables that are eliminated with it.
 
     MinimumDegree costs_;
 };

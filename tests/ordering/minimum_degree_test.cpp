@@ -145,33 +145,48 @@ TEST(MinimumDegree, TakesAVertexWithWeightForSoManyAlikeVertices) {
             for (Index const w : graph.neighbours(v))
                 for (std::int32_t other = first[w]; other < first[w + 1]; ++other) expanded.insert({copy, other});
         }
-    std::vector<std::int32_t> order;
-    for (Index const v : minimum_degree(graph))
-        for (std::int32_t copy = first[v]; copy < first[v + 1]; ++copy) order.push_back(copy);
-    ASSERT_TRUE(is_permutation_of_all(order));
+    auto const fill_with = [&](std::vector<Index> const& weights) {
+        graph.weight = weights;
+        std::vector<std::int32_t> order;
+        for (Index const v : minimum_degree(graph))
+            for (std::int32_t copy = first[v]; copy < first[v + 1]; ++copy) order.push_back(copy);
+        EXPECT_TRUE(is_permutation_of_all(order));
+        return static_cast<double>(fill_of(first.back(), expanded, order));
+    };
+    auto const weights = graph.weight;
+    double const fill = fill_with(weights);
     auto const whole = order_upper(first.back(), expanded);
-    EXPECT_LT(static_cast<double>(fill_of(first.back(), expanded, order)),
-              1.1 * static_cast<double>(fill_of(first.back(), expanded, whole.order)));
+    EXPECT_LT(fill, 1.1 * static_cast<double>(fill_of(first.back(), expanded, whole.order)));
+    EXPECT_GT(fill_with({}), fill);
+    // Weights with a large sum are scaled, and so are weights that are not positive.
+    auto large = weights;
+    for (Index& weight : large) weight *= 1000;
+    EXPECT_LT(fill_with(large), 1.1 * fill);
+    auto zero = weights;
+    zero[7] = 0;
+    EXPECT_LT(fill_with(zero), 1.2 * fill);
 }
 
-// With 32-bit and with 64-bit positions, and with many more lists than there is free room for.
-TEST(QuotientGraph, DoesNotDependOnTheTypeOfPositions) {
+// With 32-bit and with 64-bit positions, with less free room behind the lists and more, and with and without repeated
+// entries.
+TEST(QuotientGraph, DoesNotDependOnPositionsAndRepeatedEntries) {
     constexpr std::int32_t n = 3000;
     auto const edges = random_edges(n, 5 * n / 2, 7);
-    std::vector<std::int32_t> length(n, 0);
-    for (auto const& [i, j] : edges) length[i] += 2;
-    auto const order_with = [&]<class Position>(Position) {
+    auto const order_with = [&]<class Position>(Position, int times) {
+        std::vector<std::int32_t> length(n, 0), order(n);
+        for (auto const& [i, j] : edges) length[i] += times;
         QuotientGraph<Position> graph({}, length);
         for (auto const& [i, j] : edges)
-            for (int twice = 0; twice < 2; ++twice) graph.add(i, j);
-        graph.drop_repeated();
-        std::vector<std::int32_t> order(n);
+            for (int k = 0; k < times; ++k) graph.add(i, j);
+        if (times > 1) graph.drop_repeated();
         graph.run(order);
         return order;
     };
-    auto const order = order_with(std::int32_t{});
+    auto const order = order_with(std::int32_t{}, 1);
     EXPECT_TRUE(is_permutation_of_all(order));
-    EXPECT_EQ(order, order_with(std::int64_t{}));
+    EXPECT_EQ(order, order_with(std::int32_t{}, 2));
+    EXPECT_EQ(order, order_with(std::int64_t{}, 1));
+    EXPECT_EQ(order, order_with(std::int64_t{}, 2));
 }
 
 } // namespace
