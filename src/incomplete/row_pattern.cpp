@@ -255,11 +255,9 @@ Lists fill_above(RowPattern const& a, Index levels, int threads, Interrupt* inte
 
 template <class T> int find_block_size(CscMatrix<T> const& a) {
     if (a.rows != a.cols) return 1;
-    if (has_dense_blocks<6>(a)) return 6;
-    if (has_dense_blocks<5>(a)) return 5;
-    if (has_dense_blocks<4>(a)) return 4;
-    if (has_dense_blocks<3>(a)) return 3;
-    return has_dense_blocks<2>(a) ? 2 : 1;
+    for (int size = largest_block; size > 1; --size)
+        if (with_block_size(size, [&]<int B>() { return has_dense_blocks<B>(a); })) return size;
+    return 1;
 }
 
 template <class T>
@@ -339,6 +337,7 @@ RowPattern fill_pattern(RowPattern a, Index levels, int threads, Interrupt* inte
     if (levels < 0)
         throw Error(Status::usage, fmt::format("the level of fill is {}; expected at least 0", levels));
     if (levels == 0) return a;
+    check(interrupt); // on the calling thread, which may find no piece left
     auto const upper = fill_above(a, levels, threads, interrupt);
     // Column j of L is row j of U for the transposed matrix.
     auto const lower_columns = a.symmetric ? upper : fill_above(transpose(a), levels, threads, interrupt);

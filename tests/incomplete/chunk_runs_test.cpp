@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <random>
+#include <thread>
 
 #include "core/status_of.hpp"
 #include "incomplete/incomplete_factor.hpp"
@@ -172,11 +174,18 @@ TEST(ChunkRuns, OfNasPlaceTheirPages) {
     EXPECT_TRUE(apply(a, four, with_policy(SchedulePolicy::places), "CD(4)", 1).sizes.affinity_bytes.empty());
 }
 
-TEST(ChunkRuns, CanBeCancelledBeforeTheyExist) {
+TEST(IncompleteFactor, CanBeCancelledDuringItsAnalysis) {
     WorkerTeam team(Topology::detect(), 2);
-    Interrupt at_once([] { return true; });
     auto const a = generated<double>("lap3d:6");
-    EXPECT_EQ(status_of([&] { IncompleteFactor<double>(a, {}, team, &at_once); }), Status::cancelled);
+    for (int k = 1; k <= 4; ++k) {
+        int calls = 0;
+        Interrupt at_call([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(11)); // so that each check calls this
+            return ++calls == k;
+        });
+        EXPECT_EQ(status_of([&] { IncompleteFactor<double>(a, {}, team, &at_call); }), Status::cancelled) << k;
+        EXPECT_EQ(calls, k);
+    }
 }
 
 // The interrupt is requested while rows are factorized; the factor can be used again.

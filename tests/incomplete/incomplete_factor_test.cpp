@@ -10,6 +10,8 @@
 
 #include "common/matrices.hpp"
 #include "core/status_of.hpp"
+#include "incomplete/row_storage.hpp"
+#include "solver/generated.hpp"
 
 namespace espalier {
 namespace {
@@ -178,26 +180,54 @@ TYPED_TEST(IncompleteFactorOf, HasTheSameBitsForAllWorkersAndCoarseStrings) {
 
 TYPED_TEST(IncompleteFactorOf, SolvesAnyNumberOfVectorsAlsoInPlace) {
     using T = TypeParam;
-    auto const a = block_matrix<T>(30, 2, Symmetry::symmetric, 6);
-    IncompleteFactor<T> factor(a, {.block_size = 2}, team_of(2));
-    factor.factorize(a);
-    auto const b = random_vector<T>(a.rows * 11, 1);
-    std::vector<T> expected(b.size()), x = b;
-    for (Index r = 0; r < 11; ++r) factor.solve(b.data() + r * a.rows, expected.data() + r * a.rows);
-    factor.solve(x.data(), x.data(), 11);
-    EXPECT_LT(difference(x, expected), this->tolerance);
-    factor.solve(x.data(), x.data(), 0);
+    for (int const size : {1, 2}) { // rows of scalars are stored in groups
+        auto const a = block_matrix<T>(30, size, Symmetry::symmetric, 6);
+        IncompleteFactor<T> factor(a, {.block_size = size}, team_of(2));
+        factor.factorize(a);
+        auto const b = random_vector<T>(a.rows * 11, 1);
+        std::vector<T> expected(b.size()), x = b;
+        for (Index r = 0; r < 11; ++r) factor.solve(b.data() + r * a.rows, expected.data() + r * a.rows);
+        factor.solve(x.data(), x.data(), 11);
+        EXPECT_LT(difference(x, expected), this->tolerance);
+        factor.solve(x.data(), x.data(), 0);
 
-    // In execution order, by both sweeps at once and one by one.
-    auto const row_of = factor.row_of();
-    std::vector<T> ordered, in_steps;
-    for (Index const row : row_of) ordered.push_back(b[row]);
-    in_steps = ordered;
-    factor.solve_in_order(ordered.data());
-    factor.solve_in_order(in_steps.data(), TriangularPart::lower);
-    factor.solve_in_order(in_steps.data(), TriangularPart::upper);
-    EXPECT_EQ(ordered, in_steps);
-    for (std::size_t k = 0; k < row_of.size(); ++k) EXPECT_EQ(ordered[k], expected[row_of[k]]);
+        // In execution order, by both sweeps at once and one by one.
+        auto const row_of = factor.row_of();
+        std::vector<T> ordered, in_steps;
+        for (Index const row : row_of) ordered.push_back(b[row]);
+        in_steps = ordered;
+        factor.solve_in_order(ordered.data());
+        factor.solve_in_order(in_steps.data(), TriangularPart::lower);
+        factor.solve_in_order(in_steps.data(), TriangularPart::upper);
+        EXPECT_EQ(ordered, in_steps);
+        for (std::size_t k = 0; k < row_of.size(); ++k) EXPECT_EQ(ordered[k], expected[row_of[k]]);
+    }
+}
+
+// Sweeps compute the rows of a group at once.
+TEST(RowStorage, GroupsRowsThatDoNotDependOnEachOther) {
+    auto const pattern = block_pattern(generated<double>("lap3d:6"), 1);
+    auto const order = make_execution_order(pattern, 1, one_chunk);
+    for (auto const direction : {SweepDirection::forward, SweepDirection::backward}) {
+        RowStorage<double> const rows(pattern, order, direction, 1, Allocation::local, team_of(1));
+        int groups = 0;
+        for (BlockRow p = 0; p < pattern.num_rows; ++p) {
+            if (rows.stride(p) != group_rows) continue;
+            BlockRow const first = p, end = first + group_rows;
+            ASSERT_LE(end, pattern.num_rows);
+            for (; p < end; ++p) {
+                EXPECT_EQ(rows.begin(p), rows.begin(first) + p - first);
+                EXPECT_EQ(rows.length(p), rows.length(first));
+                for (std::int32_t e = 0; e < rows.length(p); ++e) {
+                    BlockRow const column = rows.columns()[rows.begin(p) + Offset(e) * group_rows];
+                    EXPECT_FALSE(column >= first && column < end) << p << " needs " << column;
+                }
+            }
+            --p;
+            ++groups;
+        }
+        EXPECT_GT(groups, 0);
+    }
 }
 
 TEST(IncompleteFactor, OfAnOrderedMatrixIsTheFactorOfThePermutedMatrix) {

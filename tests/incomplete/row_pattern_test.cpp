@@ -9,6 +9,7 @@
 
 #include "common/matrices.hpp"
 #include "core/status_of.hpp"
+#include "solver/generated.hpp"
 
 namespace espalier {
 namespace {
@@ -148,6 +149,25 @@ TEST(FindBlockSize, FindsDenseBlocks) {
     auto const tridiagonal = [](Index i, Index j) { return std::abs(i - j) <= 1; };
     EXPECT_EQ(find_block_size(matrix_of(60, Symmetry::general, tridiagonal)), 1);
     EXPECT_EQ(find_block_size(matrix_of(7, Symmetry::general, [](Index, Index) { return 1; })), 1);
+}
+
+// A matrix of so many rows is looked at in samples.
+TEST(FindBlockSize, SamplesLargeMatrices) {
+    auto const tridiagonal = [](Index blocks, int size) {
+        CscMatrix<double> a;
+        a.rows = a.cols = blocks * size;
+        a.col_ptr = {0};
+        for (Index j = 0; j < a.cols; ++j) {
+            Index const block = j / size;
+            for (Index i = std::max<Index>(0, block - 1) * size; i < std::min(blocks, block + 2) * size; ++i)
+                a.row_ind.push_back(i);
+            a.col_ptr.push_back(std::ssize(a.row_ind));
+        }
+        a.values.assign(a.row_ind.size(), 1.0);
+        return a;
+    };
+    EXPECT_EQ(find_block_size(tridiagonal(10'000, 3)), 3);
+    EXPECT_EQ(find_block_size(tridiagonal(60'000, 1)), 1);
 }
 
 } // namespace
