@@ -58,8 +58,10 @@ class MachineReader {
         read_cores();
         if (auto const table = json_["distances"]) machine_.distances = table.square_table(0, 1e6);
         read_cost_model(json_["cost_model"]);
-        if (auto const rate = json_["core_bytes_per_s"])
+        if (auto const rate = json_["core_bytes_per_s"]) {
             machine_.bandwidth = rate.number(1, highest_bandwidth);
+            machine_.read_bandwidth.reset(); // the rate of other memory
+        }
         if (auto const factors = json_["numa_factors"]) read_measured_factors(factors);
         if (auto const table = json_["memory_factors"]) machine_.memory.factors = table.square_table(1, 1e3);
         if (auto const table = json_["stream_factors"])
@@ -127,6 +129,8 @@ class MachineReader {
             memory.allow_only(memory_keys);
             if (auto const rate = memory["one_bytes_per_s"])
                 machine_.bandwidth = rate.number(1, highest_bandwidth);
+            if (auto const rate = memory["all_read_bytes_per_s"])
+                machine_.read_bandwidth = rate.number(1, highest_bandwidth);
         }
         machine_.network = read_measured_network(json["network"]);
         if (!json["models"]) return;
@@ -272,10 +276,14 @@ CostModel SimulatedMachine::costs(CostModel here, Scalar scalar) const {
     }
     for (double& seconds : model.panel_seconds.value) seconds /= speed;
     for (double& seconds : model.update_seconds.value) seconds /= speed;
-    if (bandwidth) model.bandwidth = model.read_bandwidth = *bandwidth;
+    if (bandwidth) model.bandwidth = *bandwidth;
     if (!is_here) model.threads_per_core = 1;
     if (!is_here && models.empty()) model.contention = 1;
     if (contention) model.contention = *contention;
+    if (read_bandwidth)
+        model.read_bandwidth = *read_bandwidth / num_cores();
+    else if (bandwidth)
+        model.read_bandwidth = *bandwidth / model.contention;
     return model;
 }
 

@@ -28,8 +28,10 @@ struct SimulatedMachine {
     std::optional<Network> network;   ///< If empty, the default network.
     double speed = 1;                 ///< The speed of a core relative to the cost model.
     std::optional<double> contention; ///< While all cores compute; if empty, that of the cost model.
-    std::optional<double>
-        bandwidth; ///< Bytes per second that a thread can stream; if empty, as on this machine.
+    /// Bytes per second that a thread can stream; if empty, as on this machine.
+    std::optional<double> bandwidth;
+    /// Bytes per second that all cores together can read; if empty, each reads at its bandwidth, less contention.
+    std::optional<double> read_bandwidth;
     std::vector<MeasuredModel> models; ///< Cost models of the machine; if empty, those of this machine.
 
     [[nodiscard]] int num_cores() const { return static_cast<int>(node_of_core.size()); }

@@ -201,6 +201,14 @@ TEST(MachineFile, ReadsContentionAndMemoryOfTheCostModel) {
     own.insert(1, R"("contention": 1.25, "core_bytes_per_s": 1e10, )");
     EXPECT_EQ(parse_machine(own, "m.json").costs(here, Scalar::d).contention, 1.25);
     EXPECT_EQ(parse_machine(own, "m.json").costs(here, Scalar::d).bandwidth, 1e10);
+    // Sweeps read at the measured rate of all cores; without it, at that of one core, less contention.
+    EXPECT_EQ(parse_machine(with_contention(4), "m.json").costs(here, Scalar::d).read_bandwidth, 3e10 / 2);
+    EXPECT_EQ(parse_machine(own, "m.json").costs(here, Scalar::d).read_bandwidth, 1e10 / 1.25);
+    std::string read = with_contention(4);
+    read.insert(read.find("\"one_bytes_per_s\""), R"("all_read_bytes_per_s": 6e10, )");
+    EXPECT_EQ(parse_machine(read, "m.json").costs(here, Scalar::d).read_bandwidth, 6e10 / 4);
+    read.insert(1, R"("core_bytes_per_s": 1e10, )");
+    EXPECT_EQ(parse_machine(read, "m.json").costs(here, Scalar::d).read_bandwidth, 1e10 / 2);
     std::string wrong = with_contention(4);
     wrong.replace(wrong.find("\"threads\": 4"), 12, "\"threads\": 2");
     EXPECT_TRUE(is_refused(wrong, "contention.1.threads\" is 2"));
