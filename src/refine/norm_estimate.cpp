@@ -97,9 +97,10 @@ template <class T> class NormEstimate {
     void send_candidates(std::span<T const> run, std::span<double> message) {
         std::ranges::fill(heights_, Real<T>(0));
         for (Index c = 0; c < width_; ++c)
-            for (Index l = 0; l < m_; ++l)
-                heights_[l] =
-                    std::max(heights_[l], std::abs(run[c * m_ + l])); // a NaN is detected in the norm
+            for (Index l = 0; l < m_; ++l) {
+                Real<T> const size = std::abs(run[c * m_ + l]);
+                heights_[l] = std::isnan(size) ? infinity : std::max(heights_[l], size);
+            }
         int const rank = rows_->comm().rank();
         if (best_.number >= 0 && best_.owner == rank)
             message.back() = static_cast<double>(heights_[best_.local]);
@@ -119,7 +120,8 @@ template <class T> class NormEstimate {
             *++to = static_cast<double>(*l + 1);
         }
     }
-    // Selects the unit vectors of the largest rows of all processes. Returns false if all have been tried.
+    // Selects the unit vectors of the largest rows of all processes. Returns false if all have been tried, or if a row
+    // is not finite.
     bool choose(std::span<double const> message) {
         double highest = 0;
         units_.clear();
@@ -129,6 +131,10 @@ template <class T> class NormEstimate {
             for (Index k = 0; k < width_; ++k, from += 3)
                 if (from[2] > 0)
                     insert({from[0], static_cast<Index>(from[1]), static_cast<Index>(from[2]) - 1, owner});
+        }
+        if (!std::isfinite(highest)) {
+            norm_ = infinity;
+            return false;
         }
         if (best_.number >= 0 && highest <= message.back()) return false;
         if (std::ssize(units_) < width_) return false;

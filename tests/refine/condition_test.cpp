@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "dense.hpp"
 #include "refine/norm_estimate.hpp"
@@ -179,6 +182,19 @@ TEST(NormEstimate, SeesThroughCancellationInAllOnes) {
         EXPECT_NEAR(
             estimate_one_norms<double>(DistributedRows(n), 1, width, times(false), times(true), nullptr)[0],
             one_norm(b), 1e-9 * one_norm(b));
+}
+
+// The product with the adjoint overflows, or is not a number, although that with the matrix is finite.
+TEST(NormEstimate, IsInfiniteIfAProductWithTheAdjointIsNotFinite) {
+    for (double const value : {std::numeric_limits<double>::infinity(), std::nan("")}) {
+        BlockProduct<double> const finite = [](std::span<double>, Index, std::span<Index const>) {};
+        BlockProduct<double> const adjoint = [value](std::span<double> block, Index, std::span<Index const>) {
+            std::ranges::fill(block, value);
+        };
+        for (Index const width : {1, 2, 4})
+            EXPECT_EQ(estimate_one_norms<double>(DistributedRows(20), 2, width, finite, adjoint, nullptr),
+                      std::vector<double>(2, infinity));
+    }
 }
 
 // From a solution in extended precision.
