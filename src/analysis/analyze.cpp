@@ -1,4 +1,5 @@
 // The steps of an analysis.
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -9,11 +10,11 @@
 #include "analysis/structure_job.hpp"
 #include "core/progress.hpp"
 #include "core/timer.hpp"
+#include "incomplete/row_order.hpp"
 #include "kernels/blas.hpp"
 #include "machine/calibrate.hpp"
 #include "matrix/adjacency.hpp"
 #include "matrix/convert.hpp"
-#include "ordering/lattice.hpp"
 #include "scaling/matching.hpp"
 #include "solve/solve.hpp"
 
@@ -50,6 +51,16 @@ void require_entries_in_every_row(CscMatrix<T> const& matrix, std::span<Index co
                     fmt::format("{}; its structural rank is {} of {}", error.what(), rank, matrix.cols));
     }
 }
+
+// The ordering of an incomplete factorization, as a job for a thread in the background. It owns all its data, because it
+// may outlive the call that was cancelled.
+template <class T> struct RowOrderJob {
+    CscMatrix<T> working;
+    int block_size = 0;
+    OrderingOptions ordering;
+    std::shared_ptr<Interrupt> interrupt;
+    RowOrder order;
+};
 
 // The steps of an analysis. Each reads the results of the steps before it.
 template <class T> class Analyzer {
@@ -165,8 +176,6 @@ template <class T> class Analyzer {
     }
 
     void order_rows() {
-        ProgressScope const progress(options_.progress, "ordering", 0);
-        trace::Scope const recorded(context_.phases, trace::Kind::ordering);
         Timer const timer;
         require_memory(2 * graph_bytes() + static_cast<std::uint64_t>(matrix_.cols) * 60, context_.max_bytes,
                        "the analysis");
@@ -175,13 +184,9 @@ template <class T> class Analyzer {
         job->block_size = options_.block_size;
         job->ordering = ordering_options();
         job->interrupt = context_.interrupt;
-        auto const order = [job] {
+        run_step("ordering", trace::Kind::ordering, [job] {
             job->order = espalier::order_rows(job->working, job->block_size, job->ordering);
-        };
-        if (options_.cancel)
-            context_.background.run(order, interrupt_);
-        else
-            order();
+        });
         analysis_.working_entries = job->working.stored();
         IncompleteOptions& incomplete = analysis_.incomplete.emplace();
         incomplete.levels = options_.levels;
@@ -224,11 +229,11 @@ template <class T> class Analyzer {
         job->symbolic = symbolic_options(options_);
         job->symbolic.interrupt = &interrupt_;
         job->interrupt = context_.interrupt;
-        run_step(job, "ordering", trace::Kind::ordering, &StructureJob::order_vertices);
-        run_step(job, "symbolic factorization", trace::Kind::symbolic, &StructureJob::find_supernodes);
+        run_step("ordering", trace::Kind::ordering, [job] { job->order_vertices(); });
+        run_step("symbolic factorization", trace::Kind::symbolic, [job] { job->find_supernodes(); });
         if (job->chooses) {
-            if (dissection_pays(*job)) order_again_by(OrderingMethod::dissection, job);
-            if (scotch_pays(*job)) order_again_by(OrderingMethod::scotch, job);
+            if (dissection_pays(*job)) order_again(job, OrderingMethod::dissection);
+            if (scotch_pays(*job)) order_again(job, OrderingMethod::scotch);
         }
         analysis_.ordering = job->ordering.method;
         analysis_.supernodal = std::move(job->structure);
@@ -244,9 +249,8 @@ template <class T> class Analyzer {
         return copy + 2 * entries * sizeof(Index) + static_cast<std::uint64_t>(matrix_.cols) * 60;
     }
 
-    void order_again_by(OrderingMethod method, std::shared_ptr<StructureJob> const& job) {
-        job->second = method;
-        run_step(job, "another ordering", trace::Kind::ordering, &StructureJob::order_again);
+    void order_again(std::shared_ptr<StructureJob> const& job, OrderingMethod method) {
+        run_step("another ordering", trace::Kind::ordering, [job, method] { job->order_again(method); });
     }
 
     // Whether dissection, after minimum degree, may save more time of the factorization than it takes. It rarely saves
@@ -259,10 +263,9 @@ template <class T> class Analyzer {
 
     // Whether SCOTCH is expected to save more time of the factorization than it takes. Its orderings need about 6 %
     // fewer operations, but not on lattices. All processes factorize, and one of them orders.
-    bool scotch_pays(StructureJob const& job) {
-        if (find_lattice(job.compressed.graph)) return false;
+    bool scotch_pays(StructureJob& job) {
         double const saved_s = 0.06 * expected_seconds(job.structure) / machine().processes;
-        return saved_s > predicted_scotch_seconds(job.compressed.graph);
+        return saved_s > predicted_scotch_seconds(job.compressed.graph) && !job.is_lattice();
     }
 
     // The time of a factorization on one thread with 30 Gflop/s, before a cost model is known.
@@ -273,14 +276,13 @@ template <class T> class Analyzer {
 
     // Runs the step in the background if the call can be cancelled, because ordering libraries cannot be
     // interrupted.
-    void run_step(std::shared_ptr<StructureJob> const& job, std::string_view phase, trace::Kind kind,
-                  void (StructureJob::*step)()) {
+    void run_step(std::string_view phase, trace::Kind kind, std::function<void()> const& step) {
         ProgressScope const progress(options_.progress, phase, 0);
         trace::Scope const recorded(context_.phases, kind);
         if (options_.cancel)
-            context_.background.run([job, step] { ((*job).*step)(); }, interrupt_);
+            context_.background.run(step, interrupt_);
         else
-            ((*job).*step)();
+            step();
     }
 
     void choose_cost_model() {

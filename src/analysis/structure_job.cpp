@@ -1,0 +1,64 @@
+#include "analysis/structure_job.hpp"
+
+#include "analysis/checks.hpp"
+#include "core/timer.hpp"
+#include "ordering/lattice.hpp"
+
+namespace espalier {
+
+namespace {
+
+std::uint64_t bytes_with(Graph const& graph, OrderingOptions const& ordering) {
+    auto const numbers = static_cast<std::uint64_t>(graph.num_vertices + std::ssize(graph.adj));
+    return numbers * sizeof(Index) + ordering_bytes(graph, ordering);
+}
+
+} // namespace
+
+void StructureJob::order_vertices() {
+    Timer const timer;
+    bool const by_row = ordering.method == OrderingMethod::natural || ordering.method == OrderingMethod::user;
+    compressed = by_row ? uncompressed(std::move(graph), schur) : compress(std::move(graph), schur, pairs);
+    graph = {};
+    if (chooses && starts_with_minimum_degree()) ordering.method = OrderingMethod::amd;
+    require_memory(bytes_with(compressed.graph, ordering), max_bytes, "the analysis");
+    order = compute_ordering(compressed, ordering);
+    symbolic.kept_vertices = std::ssize(compressed.last);
+    ordering_s = timer.seconds();
+}
+
+void StructureJob::find_supernodes() {
+    Timer const timer;
+    structure = espalier::find_supernodes(compressed, order, symbolic);
+    symbolic_s = timer.seconds();
+}
+
+void StructureJob::order_again(OrderingMethod method) {
+    Timer const timer;
+    OrderingOptions options = ordering;
+    options.method = method;
+    std::uint64_t const kept = bytes_of(structure) + 2 * order.perm.size() * sizeof(Index);
+    if (max_bytes > 0 && kept + bytes_with(compressed.graph, options) > max_bytes) return;
+    Ordering other = compute_ordering(compressed, options);
+    SupernodalStructure others = espalier::find_supernodes(compressed, other, symbolic);
+    if (others.flops < structure.flops) {
+        order = std::move(other);
+        structure = std::move(others);
+        ordering.method = method;
+    }
+    ordering_s += timer.seconds();
+}
+
+bool StructureJob::is_lattice() {
+    if (!is_lattice_) is_lattice_ = find_lattice(compressed.graph).has_value();
+    return *is_lattice_;
+}
+
+// Minimum degree takes less time than a dissection, which often does not pay on small and irregular graphs.
+bool StructureJob::starts_with_minimum_degree() {
+    constexpr double small_s = 0.01;
+    Graph const& vertices = compressed.graph;
+    return (predicted_dissection_seconds(vertices) < small_s || is_irregular(vertices)) && !is_lattice();
+}
+
+} // namespace espalier
