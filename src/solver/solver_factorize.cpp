@@ -104,7 +104,8 @@ template <class T> void Solver<T>::State::factorize_scalar(CscMatrix<T> const& m
         report.factor.rcond = refiner_->reciprocal_condition();
     }
     factorized_ = true;
-    if (!report.factor.pivots_reused) report.peak_memory_bytes = peak_rss_bytes(); // a system call
+    // Reading the peak is a system call, which would take a large part of a fast refactorization.
+    if (!report.factor.pivots_reused) report.peak_memory_bytes = peak_rss_bytes();
 }
 
 template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& matrix) {
@@ -117,10 +118,13 @@ template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& m
     report.refine = {};
     report.notes.resize(std::min(report.notes.size(), notes_of_analysis_));
     choose_system(matrix);
-    if (system_->is_incomplete)
+    if (system_->is_incomplete) {
         factorize_incomplete(matrix);
-    else if (!factorize_narrow(matrix))
-        factorize_full(matrix);
+    } else if (!factorize_narrow(matrix)) {
+        bool const delays = needs_pivots(); // of the attempt in single precision
+        report.factor = {.precision_fell_back = report.factor.precision_fell_back};
+        factorize_full(matrix, delays);
+    }
     context_.sample_memory();
     // Assembly time is everything except the numeric factorization: checks, the assembly map, allocation, and
     // the entries.
@@ -209,8 +213,7 @@ template <class T> bool Solver<T>::State::factorize_narrow(CscMatrix<T> const& m
     std::string reason;
     try {
         factorize_numbers(matrix, true, options.pivoting);
-        bool const needs_pivots = options.condition && report.factor.pivots_replaced > 0;
-        if (needs_pivots ||
+        if (needs_pivots() ||
             (!system_->allow_singular &&
              refiner_->is_suspicious(factor_, report.factor.pivots_replaced, static_cast<double>(epsilon<Low>))))
             reason = "pivots are too small for it";
@@ -222,19 +225,21 @@ template <class T> bool Solver<T>::State::factorize_narrow(CscMatrix<T> const& m
         refiner_->accept(report.factor.pivots_replaced);
         return true;
     }
-    report.factor = {};
     report.factor.precision_fell_back = true;
     note(fmt::format("single precision is not accurate enough ({}); factorizing in double", reason));
     return false;
 }
 
-template <class T> void Solver<T>::State::factorize_full(CscMatrix<T> const& matrix) {
+template <class T> void Solver<T>::State::factorize_full(CscMatrix<T> const& matrix, bool delays) {
     if (report.factor.precision_fell_back)
         context_.on_root([&] {
             require_memory(context_.largest_sum_of_a_computer(memory_needs(scalar_of<T>)), options.max_memory);
         });
     try {
-        factorize_numbers(matrix, false, options.pivoting);
+        if (delays)
+            factorize_delayed(matrix);
+        else
+            factorize_numbers(matrix, false, options.pivoting);
     } catch (Error const& error) {
         if (error.status() != Status::not_positive_definite || !system_->chooses) throw;
         note(fmt::format("{}; going on with ldlh", error.what()));
@@ -246,7 +251,7 @@ template <class T> void Solver<T>::State::factorize_full(CscMatrix<T> const& mat
     examine_factors(matrix);
     if (system_->kept > 0)
         check_schur_complement(matrix);
-    else if (options.condition)
+    else if (needs_pivots() && !delays)
         avoid_replaced_pivots(matrix);
 }
 
@@ -255,13 +260,28 @@ template <class T> bool Solver<T>::State::can_delay() {
     return context_.on_root([&] { return (form_.has_d() || form_.has_upper()) && !panels_are_cut(); });
 }
 
-// Inertia and determinant cannot be known from replaced pivots.
+// Whether inertia and determinant are asked for and cannot be known from the replaced pivots, but from delayed ones.
+template <class T> bool Solver<T>::State::needs_pivots() {
+    return options.condition && system_->kept == 0 && report.factor.pivots_replaced > 0 && !may_have_delayed_ &&
+           can_delay();
+}
+
+// With the pivoting of the options if there is not enough memory for delayed columns.
+template <class T> void Solver<T>::State::factorize_delayed(CscMatrix<T> const& matrix) {
+    try {
+        factorize_numbers(matrix, false, Pivoting::delayed);
+    } catch (Error const& error) {
+        if (error.status() != Status::out_of_memory || options.pivoting == Pivoting::delayed) throw;
+        note(fmt::format("{}; factorizing with the pivoting of the options", error.what()));
+        factorize_numbers(matrix, false, options.pivoting);
+    }
+}
+
 template <class T> void Solver<T>::State::avoid_replaced_pivots(CscMatrix<T> const& matrix) {
     Index const replaced = report.factor.pivots_replaced;
-    if (replaced == 0 || may_have_delayed_ || !can_delay()) return;
     note(fmt::format("{} pivot{} replaced; factorizing with delayed pivots for inertia and determinant", replaced,
                      replaced == 1 ? " was" : "s were"));
-    factorize_numbers(matrix, false, Pivoting::delayed);
+    factorize_delayed(matrix);
     examine_factors(matrix);
 }
 
@@ -281,7 +301,7 @@ template <class T> void Solver<T>::State::check_schur_complement(CscMatrix<T> co
     if (options.pivoting != Pivoting::delayed && can_delay()) {
         note(fmt::format("the backward error of the Schur complement is {:.1e}; factorizing with delayed pivots",
                          report.factor.schur_error));
-        factorize_numbers(matrix, false, Pivoting::delayed);
+        factorize_delayed(matrix);
         examine_factors(matrix);
         if (is_good()) return;
     }
@@ -387,7 +407,7 @@ template <class T> void Solver<T>::State::report_singularity() {
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void Solver<T>::State::factorize(CscMatrix<T> const&);                                          \
-    template void Solver<T>::State::factorize_full(CscMatrix<T> const&);                                     \
+    template void Solver<T>::State::factorize_full(CscMatrix<T> const&, bool);                              \
     template void Solver<T>::State::examine_factors(CscMatrix<T> const&);                                    \
     template Options Solver<T>::State::options_of_analysis() const;                                          \
     template CscMatrix<T> const& Solver<T>::State::working(CscMatrix<T> const&) const;

@@ -142,11 +142,13 @@ template <class T> struct Solver<T>::State {
     [[nodiscard]] CscMatrix<T> const& working(CscMatrix<T> const& matrix) const;
     void factorize_scalar(CscMatrix<T> const& matrix);
     bool factorize_narrow(CscMatrix<T> const& matrix);
-    void factorize_full(CscMatrix<T> const& matrix);
+    void factorize_full(CscMatrix<T> const& matrix, bool delays = false);
     [[nodiscard]] std::optional<DelayRules> choose_delays(bool narrow, Pivoting pivoting);
     void factorize_numbers(CscMatrix<T> const& matrix, bool narrow, Pivoting pivoting);
     void examine_factors(CscMatrix<T> const& matrix);
     void check_schur_complement(CscMatrix<T> const& matrix);
+    [[nodiscard]] bool needs_pivots();
+    void factorize_delayed(CscMatrix<T> const& matrix);
     void avoid_replaced_pivots(CscMatrix<T> const& matrix);
     [[nodiscard]] bool can_delay();
     void report_singularity();

@@ -2,6 +2,7 @@
 // without refinement, and what happens if columns cannot be delayed.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <tuple>
 
@@ -54,6 +55,10 @@ TEST(PivotingOf, GraphsGivesExactInertiaAndDeterminants) {
             EXPECT_EQ(exact.inertia(), expected.signs);
             bool const is_narrow = exact.report().factor.scalar == Scalar::s;
             EXPECT_NEAR(exact.determinant().log_modulus, expected.log_determinant, is_narrow ? 1e-4 : 1e-9);
+            if (!mixed) continue;
+            // Static pivots are not tried again in double precision.
+            auto const& notes = exact.report().notes;
+            EXPECT_LE(std::ranges::count_if(notes, [](auto const& note) { return note.ends_with("replaced"); }), 1);
         }
     }
     EXPECT_GE(tested, 5);
@@ -231,6 +236,42 @@ TEST(PivotingOf, MixedPrecisionDelaysInSinglePrecision) {
     EXPECT_GT(solver.report().factor.pivots_delayed, 0);
     auto const b = random_vector<double>(a.cols, 1);
     EXPECT_TRUE(solve_and_refine(solver, a, b).converged);
+}
+
+// The pivots that are replaced although columns may be delayed are zeros.
+TEST(PivotingOf, SingularMatricesKeepsDelayedFactorsInSinglePrecision) {
+    Options options = pivoting(Pivoting::delayed, Factorization::ldlt);
+    options.mixed_precision = options.condition = options.allow_singular = true;
+    auto const solver = factorized(neumann(40, 0), options);
+    EXPECT_EQ(solver.report().factor.pivots_replaced, 1);
+    EXPECT_EQ(solver.report().factor.scalar, Scalar::s);
+    EXPECT_FALSE(solver.report().factor.precision_fell_back);
+}
+
+// The condition is asked for, so that columns are delayed; the call succeeds with static pivots if they do not fit.
+TEST(PivotingOf, GraphsKeepsStaticPivotsIfThereIsNoMemoryForDelayedOnes) {
+    int tested = 0;
+    auto const test = [&](CscMatrix<double> const& a, Options options) {
+        options.condition = true;
+        auto const unlimited = factorized(a, options);
+        std::uint64_t const delayed = unlimited.report().factor.delayed_bytes;
+        std::uint64_t const of_condition = static_cast<std::uint64_t>(a.rows) * 40 * sizeof(double);
+        if (delayed < of_condition || unlimited.report().factor.pivots_replaced > 0) return;
+        ++tested;
+        options.max_memory = unlimited.report().analysis.memory_bytes + delayed - 1;
+        auto limited = factorized(a, options);
+        EXPECT_GT(limited.report().factor.pivots_replaced, 0);
+        EXPECT_GT(limited.report().factor.rcond, 0);
+        EXPECT_EQ(status_of([&] { std::ignore = limited.inertia(); }), Status::inaccurate);
+        std::vector<double> const b(static_cast<std::size_t>(a.rows), 1.0);
+        EXPECT_TRUE(solve_and_refine(limited, a, b).converged);
+    };
+    for (unsigned seed = 1; seed <= 40; ++seed) test(network<double>(118, seed), {});
+    for (unsigned seed = 1; seed <= 4; ++seed)
+        for (Index const n : {300, 600})
+            test(kkt_system<double>(Symmetry::symmetric, n, n / 3, seed),
+                 pivoting(Pivoting::static_pivots, Factorization::ldlt, Toggle::off));
+    EXPECT_GT(tested, 0);
 }
 
 TEST(PivotingOf, DelayedColumnsRespectTheLimitOfMemory) {
