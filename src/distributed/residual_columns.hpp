@@ -32,7 +32,7 @@ template <class T> struct ProductAndSize {
     }
 };
 
-// The same, and the sum of the moduli of a.
+// Also sums the moduli of a.
 template <class T> struct ProductSizeAndNorm : ProductAndSize<T> {
     double norm;
     void start(T value) {
@@ -124,6 +124,9 @@ ESPALIER_INLINE void spread_x(ScaledEntry<double> const& x, Lanes& to) {
 
 // Works like add_entries(), on rows that begin with the lanes (product, size, norm, x). The lane x does not change.
 template <bool scatters, bool gathers, class Row> struct AddLanes {
+    // The sums are copied as lanes across the members of a class and of its bases.
+    static_assert(std::is_trivially_copyable_v<Row> && sizeof(Row::sums) == 3 * sizeof(double) &&
+                  sizeof(Row) >= sizeof(Lanes));
     ESPALIER_INLINE static void run(CscMatrix<double> const& a, IndexRange columns, Row* rows) {
         Index const* const row_ind = a.row_ind.data();
         double const* const values = a.values.data();
@@ -157,7 +160,7 @@ template <bool scatters, bool gathers, class Row> struct AddLanes {
                 if constexpr (scatters) add_to(row, entry * x_j);
             }
             if constexpr (gathers) add_to(rows[j], sums_j);
-            }
+        }
     }
 };
 

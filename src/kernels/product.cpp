@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 
 #include "kernels/product_tile.hpp"
 
@@ -96,7 +97,12 @@ void spaced_product(Op op_b, MatrixView<T const> a, MatrixView<T const> b, Matri
     constexpr Index most = SpacedCopy<T>::most_rows;
     auto const instructions = widest_instruction_set();
     bool const copies_a = collides(a), copies_b = collides(b);
-    SpacedCopy<T> copy_a, copy_b;
+    struct Copies {
+        SpacedCopy<T> a, b;
+    };
+    // Up to 540 KB, more than some threads of programs have on their stacks.
+    thread_local auto const copies = std::make_unique_for_overwrite<Copies>();
+    auto& [copy_a, copy_b] = *copies;
     for (Index p = 0; p < a.cols; p += block_depth) {
         Index const depth = std::min(block_depth, a.cols - p);
         for (Index j = 0; j < c.cols; j += most) {
