@@ -91,11 +91,14 @@ template <class T> class WorkerKernels {
         fill_panels();
     }
 
-    // Executes and measures the kernels of each `step`-th cblk until `is_over()`.
+    // Executes and measures the kernels of one of `step` cblks until `is_over()`.
     template <class Predicate>
     Sweep sweep(SweepOrder order, Index step, Interrupt* interrupt, Predicate const& is_over) {
         Sweep calls;
-        for (CblkId k = 0; k < structure_.num_cblks() && !is_over(); k += static_cast<CblkId>(step)) {
+        for (CblkId k = 0; k < structure_.num_cblks() && !is_over(); ++k) {
+            // Narrow cblks with their neighbours, which share caches.
+            Index const together = structure_.cblk(k).width() < 64 ? 64 : 1;
+            if (k / together % step != 0) continue;
             check(interrupt);
             if (order == SweepOrder::by_target) {
                 for_each_facing_group(structure_, structure_.facing_ptr[k], structure_.facing_ptr[k + 1],

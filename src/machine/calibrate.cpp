@@ -32,9 +32,9 @@ Toggle effective(Toggle option) {
 }
 
 template <class T> KernelTimings time_form(FactorForm form, WorkerTeam& team, TimingOptions const& timing) {
-    // Panels exceed the caches if there is time to compute with them.
+    // Panels exceed the caches if there is time to compute with half of them.
     double const available = static_cast<double>(available_memory_bytes()) / (2 * team.size());
-    TimingLimits const limits{std::min(256e6, available), kernel_rate<T>() * timing.seconds / 2};
+    TimingLimits const limits{std::min(256e6, available), kernel_rate<T>() * timing.seconds};
     auto const structures = timing_structures(form, sizeof(T), limits);
     return time_kernels<T>(structures, form, team, timing);
 }
