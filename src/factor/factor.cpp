@@ -23,13 +23,6 @@ std::size_t padded_bytes(Offset coefficients, std::size_t scalar_bytes) {
 // Smaller panels are not worth the time of returning free memory of the heap.
 constexpr std::size_t returns_heap_from = std::size_t{16} << 20;
 
-void populate_in_parts(std::span<std::byte> range, Interrupt* interrupt) {
-    for (std::size_t at = 0; at < range.size(); at += cleared_at_once) {
-        check(interrupt);
-        populate(range.subspan(at, std::min(cleared_at_once, range.size() - at)));
-    }
-}
-
 } // namespace
 
 Offset panel_size(Cblk const& cblk, FactorForm form) {
@@ -97,7 +90,8 @@ template <class T> void Factor<T>::keep_or_replace_arenas(std::vector<std::size_
 // Like a program without regard to NUMA: the memory comes from the node of worker 0 while that has some.
 template <class T> void Factor<T>::touch_from_one_worker(WorkerTeam& team, Interrupt* interrupt) {
     team.for_each_worker([&](WorkerId worker) {
-        if (worker == 0) populate_in_parts(arenas_[0].bytes(), interrupt);
+        if (worker != 0) return;
+        for (FirstTouch arena(arenas_[0].bytes()); !arena.done(); arena.touch_part()) check(interrupt);
     });
 }
 
@@ -107,19 +101,17 @@ template <class T> void Factor<T>::clear_owned(WorkerId worker, Interrupt* inter
 }
 
 template <class T> Factor<T>::Clearing::Clearing(Factor& factor, WorkerId worker, Interrupt* interrupt)
-    : factor_(factor), arena_(factor.arenas_[factor.arena_index(worker)].bytes()),
-      is_zero_(std::exchange(factor.zero_[worker], 0) != 0), // even if this is interrupted
-      touches_(factor.allocation_ != Allocation::global), interrupt_(interrupt) {}
+    : factor_(factor), is_zero_(std::exchange(factor.zero_[worker], 0) != 0), // even if this is interrupted
+      arena_(factor.allocation_ == Allocation::global ? std::span<std::byte>() : factor.arenas_[worker].bytes()),
+      interrupt_(interrupt) {}
 
 template <class T> void Factor<T>::Clearing::clear(CblkId k) {
     auto* const data = reinterpret_cast<std::byte*>(factor_.panels_[k]);
     std::size_t const whole = factor_.panel(k).size();
     if (is_zero_) { // touched from this worker, so that pages are near it
-        std::size_t const end = data + whole - arena_.data();
-        while (touches_ && touched_ < end) {
-            std::size_t const part = std::min(Arena::alignment, arena_.size() - touched_);
-            count(part);
-            populate(arena_.subspan(std::exchange(touched_, touched_ + part), part));
+        while (!arena_.done() && arena_.next() < data + whole) {
+            count(Arena::alignment);
+            arena_.touch_part();
         }
         return;
     }

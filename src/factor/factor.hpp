@@ -32,6 +32,7 @@
 #include "core/scalar.hpp"
 #include "factor/delayed_panel.hpp"
 #include "kernels/view.hpp"
+#include "runtime/first_touch.hpp"
 #include "runtime/memory.hpp"
 #include "runtime/worker_team.hpp"
 #include "symbolic/block_structure.hpp"
@@ -127,9 +128,8 @@ template <class T> class Factor {
         void count(std::size_t bytes);
 
         Factor& factor_;
-        std::span<std::byte> arena_;
-        bool is_zero_, touches_;
-        std::size_t touched_ = 0;   ///< Bytes of the arena, if it is zero.
+        bool is_zero_;
+        FirstTouch arena_; ///< If it is zero.
         std::size_t unchecked_ = std::size_t{32} << 20; ///< Bytes since the last check of the interrupt.
         Interrupt* interrupt_;
     };

@@ -166,6 +166,10 @@ void prefer_huge_pages(std::span<std::byte> range) {
     if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE); // a wish
 }
 
+void choose_pages(std::span<std::byte> rest, bool huge) {
+    if (!rest.empty()) madvise(rest.data(), rest.size(), huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE); // a wish
+}
+
 PageSample sample_nodes(std::span<std::byte const> range, std::size_t strip_bytes) {
     std::size_t const page = page_size(), strip = round_up(std::max(strip_bytes, page), page);
     PageSample sample{strip, {}};

@@ -77,6 +77,9 @@ void populate(std::span<std::byte> range);
 /// Asks for huge pages where the range has whole ones, as far as it is large and untouched.
 void prefer_huge_pages(std::span<std::byte> range);
 
+/// Asks for huge or small pages in an untouched rest of an arena that begins at a multiple of Arena::alignment.
+void choose_pages(std::span<std::byte> rest, bool huge);
+
 /// Results of sample_nodes() for a page that is not on a node.
 inline constexpr int page_untouched = -1; ///< Not yet backed by memory.
 inline constexpr int page_unknown = -2;   ///< The system does not tell.

@@ -1,0 +1,35 @@
+#include "runtime/first_touch.hpp"
+
+#include <algorithm>
+
+#include "core/timer.hpp"
+#include "runtime/memory.hpp"
+
+namespace espalier {
+
+// Small pages that are no faster than half the huge ones come from the host, too. Then huge ones are better, because
+// their translations remain cached.
+bool PageChoice::took(double seconds) {
+    constexpr double slow_huge_page = 1e-3; // seconds
+    constexpr int slow_parts = 2;
+    if (is_final_) return false;
+    bool const is_slow = seconds > (is_huge_ ? slow_huge_page : huge_s_ / 2);
+    slow_parts_ = is_slow ? slow_parts_ + 1 : 0;
+    if (slow_parts_ < slow_parts) return false;
+    if (is_huge_) huge_s_ = seconds;
+    slow_parts_ = 0;
+    is_huge_ = !is_huge_;
+    is_final_ = is_huge_;
+    return true;
+}
+
+void FirstTouch::touch_part() {
+    std::span<std::byte> const part = rest_.first(std::min(Arena::alignment, rest_.size()));
+    Timer const timer;
+    populate(part);
+    double const seconds = timer.seconds();
+    rest_ = rest_.subspan(part.size());
+    if (part.size() == Arena::alignment && choice_.took(seconds)) choose_pages(rest_, choice_.is_huge());
+}
+
+} // namespace espalier
