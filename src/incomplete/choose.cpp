@@ -14,17 +14,15 @@ namespace {
 
 // A necessary condition for positive definiteness, in one pass: positive diagonal, |a_ij|^2 < a_ii a_jj.
 template <class T> bool may_be_positive_definite(CscMatrix<T> const& a) {
-    std::vector<Real<T>> diagonal(a.cols, Real<T>(0));
+    std::vector<Real<T>> root(a.cols, Real<T>(0)); // of the diagonal, because the product of two entries may overflow
     for_each_entry(a, [&](Index i, Index j, Offset p) {
-        if (i == j) diagonal[j] = real_part(a.values[p]);
+        if (i == j && real_part(a.values[p]) > 0) root[j] = std::sqrt(real_part(a.values[p]));
     });
-    if (!std::ranges::all_of(diagonal, [](Real<T> d) { return d > 0; })) return false;
+    if (!std::ranges::all_of(root, [](Real<T> r) { return r > 0; })) return false;
     for (Index j = 0; j < a.cols; ++j)
         for (Offset const p : a.entries_of(j)) {
             Index const i = a.row_ind[p];
-            // The square roots are compared, because the product of two diagonal entries may overflow.
-            if (i != j && std::abs(a.values[p]) >= std::sqrt(diagonal[i]) * std::sqrt(diagonal[j]))
-                return false;
+            if (i != j && std::abs(a.values[p]) >= root[i] * root[j]) return false;
         }
     return true;
 }

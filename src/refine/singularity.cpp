@@ -146,7 +146,7 @@ template <class T, class F>
 double smallest_relative_pivot(DistributedMatrix<T> const& b, FactorForm form, std::span<F const> diagonal,
                                std::span<F const> off_diagonal, std::span<Index const> rows) {
     bool const cholesky = !form.has_d() && !form.has_upper();
-    double const largest = b.max_abs();
+    double const largest = cholesky ? 0 : b.max_abs();
     double smallest = infinity;
     b.rows().reduction().all_succeed([&] {
         std::vector<double> const origin = cholesky ? b.diagonal_moduli() : std::vector<double>();
