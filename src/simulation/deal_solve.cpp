@@ -20,7 +20,6 @@ class SolveDealer {
         }
         for (TaskId t = 0; t < all_.graph.num_tasks(); ++t) deal_task(t);
         for (TaskId t = 0; t < all_.graph.num_tasks(); ++t) deal_successors(t);
-        deal_lists();
     }
 
   private:
@@ -56,7 +55,6 @@ class SolveDealer {
         to.graph.priority.push_back(all_.graph.priority[t]);
         to.graph.home.push_back(thread(all_.graph.home[t]));
         plan.solve_candidates.push_back(sweeps_.candidates[t]);
-        plan.solve_schedule.worker_of_task.push_back(thread(sweeps_.run.worker_of_task[t]));
     }
 
     void deal_successors(TaskId t) {
@@ -65,16 +63,6 @@ class SolveDealer {
         for (TaskId const next : all_.graph.successors_of(t))
             if (local_[next] != no_task) own.successors.push_back(local_[next]);
         own.successor_ptr.push_back(std::ssize(own.successors));
-    }
-
-    void deal_lists() {
-        for (LocalPlan& plan : plans_) {
-            plan.solve_schedule.lists.resize(machine_.threads);
-            plan.solve_schedule.makespan = sweeps_.run.makespan;
-        }
-        for (WorkerId w = 0; w < std::ssize(sweeps_.run.lists); ++w)
-            for (TaskId const t : sweeps_.run.lists[w])
-                plans_[machine_.process_of(w)].solve_schedule.lists[thread(w)].push_back(local_[t]);
     }
 
     SweepSchedule const& sweeps_;
@@ -91,7 +79,6 @@ void deal_solve(SweepSchedule sweeps, MachineModel const& machine, std::vector<L
     LocalPlan& only = plans.front();
     only.solve = std::move(sweeps.tasks);
     only.solve_candidates = std::move(sweeps.candidates);
-    only.solve_schedule = std::move(sweeps.run);
 }
 
 } // namespace espalier

@@ -8,7 +8,7 @@
 
 namespace espalier {
 
-/// Sets solve, solve_schedule and solve_candidates of all plans. Linear in the tasks and edges, but for
+/// Sets solve and solve_candidates of all plans. Linear in the tasks and edges, but for
 /// searches of branches.
 void deal_solve(SweepSchedule sweeps, MachineModel const& machine, std::vector<LocalPlan>& plans);
 

@@ -225,9 +225,7 @@ std::unique_ptr<Policy> FactorPlan::make_policy(TaskGraph const& graph) const {
 }
 
 std::unique_ptr<Policy> FactorPlan::make_solve_policy(TaskGraph const& graph) const {
-    if (settings.schedule == SchedulePolicy::static_order)
-        return std::make_unique<StaticPolicy>(solve_schedule.lists, graph.num_tasks());
-    return make_process_policy(settings, graph, machine, solve_candidates);
+    return make_process_policy(settings_of_sweeps(settings), graph, machine, solve_candidates);
 }
 
 ProcessPlans make_process_plans(BlockStructure const& structure, CostModel const& model,

@@ -19,7 +19,7 @@ inline constexpr BranchId no_branch = -1;
 /// Facts about the plans of all processes; the same everywhere.
 struct SharedPlan {
     MachineModel machine;
-    ScheduleSettings settings; ///< static_order: tasks run as in factor_schedule and solve_schedule.
+    ScheduleSettings settings; ///< static_order: tasks of the factorization run as in factor_schedule.
     double makespan = 0;       ///< Of the factorization, predicted, in seconds.
     double solve_seconds = 0;  ///< Predicted time of a solve with one right-hand side.
     std::int64_t branches = 0;
@@ -49,7 +49,6 @@ struct LocalPlan {
     StaticSchedule factor_schedule;      ///< As simulated.
     std::vector<WorkerRange> candidates; ///< For each factor task.
     SolveTasks solve;                          ///< The tasks of the process.
-    StaticSchedule solve_schedule;             ///< As simulated.
     std::vector<WorkerRange> solve_candidates; ///< For each task of `solve`.
 
     /// Cost of the cblks of this process.

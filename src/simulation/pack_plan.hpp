@@ -39,7 +39,7 @@ template <class Archive> void describe(Archive& archive, SharedPlan& p) {
 template <class Archive> void describe(Archive& archive, LocalPlan& p) {
     archive(p.process, p.partition, p.number_of_branch, p.process_of_branch, p.cblk_cost, p.groups,
             p.owner_of_cblk, p.factor, p.number_of_task, p.outgoing, p.incoming, p.num_events,
-            p.factor_schedule, p.candidates, p.solve, p.solve_schedule, p.solve_candidates);
+            p.factor_schedule, p.candidates, p.solve, p.solve_candidates);
 }
 
 /// What process 0 sends to `process`.

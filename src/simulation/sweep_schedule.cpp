@@ -3,8 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "policies/static_policy.hpp"
-#include "simulation/candidate_queues.hpp"
 #include "simulation/message_network.hpp"
 #include "simulation/node_memory.hpp"
 #include "simulation/process_policies.hpp"
@@ -76,18 +74,16 @@ void set_homes(SolveTasks& tasks, Schedule const& schedule) {
         }
 }
 
-// Groups of rows may run on any thread of the process, other tasks at home only.
-std::vector<TaskRange> ranges_of_homes(SolveTasks const& tasks, MachineModel const& machine) {
-    std::vector<TaskRange> ranges;
+// Groups of rows may run on any thread of the process, other tasks at home if that is not busy.
+std::vector<WorkerRange> threads_at_home(SolveTasks const& tasks, MachineModel const& machine) {
+    std::vector<WorkerRange> ranges;
     for (TaskId t = 0; t < tasks.graph.num_tasks(); ++t) {
-        WorkerId const home = tasks.graph.home[t];
-        // A message has no home, and no worker runs it.
-        Candidates const own = home == any_worker ? Candidates{0, machine.num_workers()} : Candidates{home, home + 1};
-        SolveTask const& task = tasks.tasks[t];
-        bool const is_group =
-            task.kind == SolveTaskKind::forward_rows || task.kind == SolveTaskKind::backward_rows;
-        WorkerId const first = task.process * machine.threads;
-        ranges.push_back({own, is_group ? Candidates{first, first + machine.threads} : own});
+        WorkerId const home = tasks.graph.home[t]; // none for a message, which no worker runs
+        SolveTaskKind const kind = tasks.tasks[t].kind;
+        bool const is_group = kind == SolveTaskKind::forward_rows || kind == SolveTaskKind::backward_rows;
+        WorkerId const thread = machine.thread_of(home);
+        ranges.push_back(is_group || home == any_worker ? WorkerRange{0, machine.threads}
+                                                        : WorkerRange{thread, thread + 1});
     }
     return ranges;
 }
@@ -97,20 +93,12 @@ TimedRun with_transfers(TimedRun run, MessageNetwork const& network) {
     return run;
 }
 
-TimedRun run_statically(SweepSchedule const& sweeps, Schedule const& schedule, TaskClock* clock) {
-    TaskGraph const& graph = sweeps.tasks.graph;
-    int const workers = schedule.machine.num_workers();
-    auto const ranges = ranges_of_homes(sweeps.tasks, schedule.machine);
-    CandidateQueues queues(graph, ranges, workers);
-    MessageNetwork network(sweeps.tasks, schedule.machine, schedule.comm_threads);
-    TimedRun planned = simulate(graph, queues, workers, &network);
-    if (!clock) return with_transfers(std::move(planned), network);
-    MessageNetwork again(sweeps.tasks, schedule.machine, schedule.comm_threads);
-    StaticPolicy policy(with_messages(planned.lists, again, graph.num_tasks()), graph.num_tasks());
-    return with_transfers(simulate(graph, policy, workers, &again, clock), again);
-}
-
 } // namespace
+
+ScheduleSettings settings_of_sweeps(ScheduleSettings settings) {
+    if (settings.schedule == SchedulePolicy::static_order) settings.schedule = SchedulePolicy::dynamic_tree;
+    return settings;
+}
 
 SweepSchedule simulate_sweeps(BlockStructure const& structure, CostModel const& model,
                               Schedule const& schedule, ScheduleOptions const& options) {
@@ -119,17 +107,15 @@ SweepSchedule simulate_sweeps(BlockStructure const& structure, CostModel const& 
     sweeps.tasks = build_solve_tasks(structure, schedule.partition, model, distribution_of(schedule, options.format),
                                      {threads > 1 ? 2 * threads : 0, options.sweep_entries});
     set_homes(sweeps.tasks, schedule);
-    sweeps.candidates = candidate_threads(sweeps.tasks, schedule.partition, schedule.mapping);
+    sweeps.candidates = options.schedule == SchedulePolicy::static_order
+                            ? threads_at_home(sweeps.tasks, schedule.machine)
+                            : candidate_threads(sweeps.tasks, schedule.partition, schedule.mapping);
     std::optional<SweepClock> memory;
     if (options.models_memory)
         memory.emplace(structure, model, options.format, sweeps.tasks, schedule, options.allocation);
     TaskClock* const clock = memory ? &*memory : nullptr;
-    if (options.schedule == SchedulePolicy::static_order) {
-        sweeps.run = run_statically(sweeps, schedule, clock);
-        return sweeps;
-    }
     MachineModel const& machine = schedule.machine;
-    ProcessPolicies policies(options, sweeps.tasks, machine, sweeps.candidates);
+    ProcessPolicies policies(settings_of_sweeps(options), sweeps.tasks, machine, sweeps.candidates);
     MessageNetwork network(sweeps.tasks, machine, schedule.comm_threads);
     sweeps.run = with_transfers(simulate(sweeps.tasks.graph, policies, machine.num_workers(), &network, clock),
                                 network);

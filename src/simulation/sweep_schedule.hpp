@@ -1,13 +1,15 @@
-// The simulated solve with one right-hand side: the forward and the backward sweep of all processes, under
-// the policy of the factorization. In: a schedule of the factorization, with the owners of panels. Out: the
-// tasks, who runs them, and when.
+// The simulated solve with one right-hand side: the forward and the backward sweep of all processes. In: a schedule of
+// the factorization, with the owners of panels. Out: the tasks, who runs them, and when.
 //
-// Panels are read once in each sweep, so the time is bound by the bandwidth of memory: with a static schedule
-// a branch runs on the worker that owns its panels, and with the other policies that worker is its home.
+// Panels are read once in each sweep, so the time is bound by the bandwidth of memory: the worker that owns the panels of
+// a branch is its home. The sums of sweeps have a fixed order under each policy. Solves with the factor of a static
+// schedule therefore run under the tree of queues, too, because a short task near the root that waits for its place in a
+// list behind a subtree would stop all other workers. Homes are the candidates then.
 #pragma once
 
 #include <vector>
 
+#include "policies/make_policy.hpp"
 #include "simulation/engine.hpp"
 #include "tasks/solve_tasks.hpp"
 
@@ -21,6 +23,9 @@ struct SweepSchedule {
     std::vector<WorkerRange> candidates; ///< By task: threads of its process.
     TimedRun run;                        ///< In seconds.
 };
+
+/// The policy of solves beside that of the factorization.
+ScheduleSettings settings_of_sweeps(ScheduleSettings settings);
 
 /// `schedule` needs machine, mapping, partition and owners. With options.models_memory times depend on where
 /// panels are stored. Deterministic, and near-linear in the bloks.

@@ -8,7 +8,6 @@
 
 #include "policies/nas_policy.hpp"
 #include "policies/places_policy.hpp"
-#include "policies/static_policy.hpp"
 #include "policies/tree_policy.hpp"
 #include "simulation/factor_plan.hpp"
 #include "structures.hpp"
@@ -150,10 +149,9 @@ TEST(SweepSchedule, TasksRunInTheirProcessAfterTheirPredecessors) {
                 at_home += run.worker_of_task[t] == tasks.graph.home[t];
             }
             EXPECT_GT(all, 300);
+            EXPECT_LT(at_home, all) << to_string(policy);
             if (policy == SchedulePolicy::static_order) {
-                EXPECT_EQ(at_home, all);
-            } else {
-                EXPECT_LT(at_home, all) << to_string(policy);
+                EXPECT_GT(at_home, 0.8 * all);
             }
         }
 }
@@ -183,8 +181,7 @@ TEST(SweepSchedule, KeptUnknownsTakeNoTime) {
     EXPECT_NEAR(schedule.solve_seconds(), 4 * model.sweep(structure.cblk(0)), 1e-12);
 }
 
-// The plans of the processes have together the tasks of the schedule, in the same order and with the same
-// lists.
+// The plans of the processes have together the tasks of the schedule, in the same order.
 TEST(SolvePlans, AreThePartsOfTheSchedule) {
     auto const structure = [] {
         auto made = random_structure(120, 8);
@@ -211,8 +208,6 @@ TEST(SolvePlans, AreThePartsOfTheSchedule) {
             ASSERT_EQ(found.kind, task.kind);
             ASSERT_EQ(plan.number_of(found.branch), task.branch);
             ASSERT_EQ(plan.solve.graph.num_predecessors[local], all.graph.num_predecessors[t]);
-            ASSERT_EQ(machine.thread_of(schedule.sweeps.run.worker_of_task[t]),
-                      plan.solve_schedule.worker_of_task[local]);
             if (task.kind == forward_rows || task.kind == backward_rows) continue;
             auto const& of_branch =
                 is_forward(task.kind) ? plan.solve.forward_of_branch : plan.solve.backward_of_branch;
@@ -222,9 +217,7 @@ TEST(SolvePlans, AreThePartsOfTheSchedule) {
             LocalPlan const& plan = plans.of_process[p];
             EXPECT_EQ(std::ssize(plan.solve.tasks), next[p]);
             EXPECT_EQ(plan.solve.num_events, messages[p]);
-            std::size_t listed = 0;
-            for (auto const& list : plan.solve_schedule.lists) listed += list.size();
-            EXPECT_EQ(listed, plan.solve.tasks.size());
+            EXPECT_EQ(plan.solve_candidates.size(), plan.solve.tasks.size());
         }
     }
 }
@@ -233,7 +226,7 @@ template <class Wanted> bool is_a(std::unique_ptr<Policy> const& policy) {
     return dynamic_cast<Wanted const*>(policy.get()) != nullptr;
 }
 
-TEST(SolvePlans, FollowThePolicyOfTheFactorization) {
+TEST(SolvePlans, FollowThePolicyOfTheFactorizationUnlessItIsStatic) {
     auto structure = random_structure(40, 9);
     structure.inverse.resize(structure.n);
     for (int const processes : {1, 3}) {
@@ -243,7 +236,7 @@ TEST(SolvePlans, FollowThePolicyOfTheFactorization) {
             FactorPlan const plan{plans.shared, plans.of_process.back()};
             return plan.make_solve_policy();
         };
-        EXPECT_TRUE(is_a<StaticPolicy>(policy_of(SchedulePolicy::static_order)));
+        EXPECT_TRUE(is_a<TreePolicy>(policy_of(SchedulePolicy::static_order)));
         EXPECT_TRUE(is_a<TreePolicy>(policy_of(SchedulePolicy::dynamic_tree)));
         EXPECT_TRUE(is_a<PlacesPolicy>(policy_of(SchedulePolicy::places)));
         EXPECT_TRUE(is_a<NasPolicy>(policy_of(SchedulePolicy::nas)));

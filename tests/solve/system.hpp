@@ -64,7 +64,8 @@ template <class T> struct Factorized : System<T> {
             for (WorkerId& home : graph->home) home %= workers;
         for (WorkerId& owner : cut.owner_of_cblk) owner %= workers;
         cut.factor_schedule = list_schedule(cut.factor.graph, workers);
-        cut.solve_schedule = list_schedule(cut.solve.graph, workers);
+        cut.solve_candidates.clear();
+        for (WorkerId const home : cut.solve.graph.home) cut.solve_candidates.push_back({home, home + 1});
         stats = this->factorize(options);
     }
 
