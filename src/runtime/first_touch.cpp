@@ -29,7 +29,11 @@ void FirstTouch::touch_part() {
     populate(part);
     double const seconds = timer.seconds();
     rest_ = rest_.subspan(part.size());
-    if (part.size() == Arena::alignment && choice_.took(seconds)) choose_pages(rest_, choice_.is_huge());
+    if (part.size() == Arena::alignment && choice_.took(seconds)) {
+        if (!choice_.is_huge()) small_ = rest_;
+        choose_pages(small_, choice_.is_huge());
+    }
+    if (done() && !choice_.is_huge()) choose_pages(small_, true); // the system may join touched pages later
 }
 
 } // namespace espalier

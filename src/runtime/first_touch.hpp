@@ -32,6 +32,7 @@ class FirstTouch {
 
   private:
     std::span<std::byte> rest_;
+    std::span<std::byte> small_; ///< From the first small page to the end.
     PageChoice choice_;
 };
 
