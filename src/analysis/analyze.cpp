@@ -179,23 +179,33 @@ template <class T> class Analyzer {
         Timer const timer;
         require_memory(2 * graph_bytes() + static_cast<std::uint64_t>(matrix_.cols) * 60, context_.max_bytes,
                        "the analysis");
-        auto const job = std::make_shared<RowOrderJob<T>>();
-        job->working = analysis_.system.apply(matrix_);
-        job->block_size = options_.block_size;
-        job->ordering = ordering_options();
-        job->interrupt = context_.interrupt;
-        run_step("ordering", trace::Kind::ordering, [job] {
-            job->order = espalier::order_rows(job->working, job->block_size, job->ordering);
-        });
-        analysis_.working_entries = job->working.stored();
+        RowOrder order = ordered_rows(ordering_options());
         IncompleteOptions& incomplete = analysis_.incomplete.emplace();
         incomplete.levels = options_.levels;
-        incomplete.block_size = job->order.block_size;
-        incomplete.positions = std::move(job->order.positions);
+        incomplete.block_size = order.block_size;
+        incomplete.positions = std::move(order.positions);
         if (options_.coarsen != "auto") incomplete.coarse_string = options_.coarsen;
         incomplete.runtime.runtime = options_.runtime;
         incomplete.runtime.schedule = options_;
         analysis_.ordering_s = timer.seconds();
+    }
+
+    RowOrder ordered_rows(OrderingOptions const& ordering) {
+        bool const is_short = ordering.method == OrderingMethod::natural && analysis_.system.is_identity();
+        if (is_short) { // only the size of blocks is sought
+            analysis_.working_entries = matrix_.stored();
+            return espalier::order_rows(matrix_, options_.block_size, ordering);
+        }
+        auto const job = std::make_shared<RowOrderJob<T>>();
+        job->working = analysis_.system.apply(matrix_);
+        analysis_.working_entries = job->working.stored();
+        job->block_size = options_.block_size;
+        job->ordering = ordering;
+        job->interrupt = context_.interrupt;
+        run_step("ordering", trace::Kind::ordering, [job] {
+            job->order = espalier::order_rows(job->working, job->block_size, job->ordering);
+        });
+        return std::move(job->order);
     }
 
     OrderingOptions ordering_options() {

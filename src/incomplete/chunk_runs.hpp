@@ -67,14 +67,15 @@ class ChunkRuns {
         bool const yields = !team_.bound();
         progress_.reset();
         team_.for_each_worker([&](WorkerId w) {
+            trace::Track* const track = team_.track(w);
             if (part != TriangularPart::upper)
                 progress_.run(order_, SweepDirection::forward, w, yields,
-                              [&](std::int32_t chunk) { forward(chunk, w); });
+                              [&](std::int32_t chunk) { forward(chunk, w); }, track);
             // No worker overtakes: the rows that read a row of this chunk in the forward sweep come before it
             // in the backward sweep, and are waited for.
             if (part != TriangularPart::lower)
                 progress_.run(order_, SweepDirection::backward, w, yields,
-                              [&](std::int32_t chunk) { backward(chunk, w); });
+                              [&](std::int32_t chunk) { backward(chunk, w); }, track);
         });
     }
 

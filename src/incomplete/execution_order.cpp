@@ -11,9 +11,11 @@
 
 #include "coarsen/coarse_string.hpp"
 #include "coarsen/node_distribution.hpp"
+#include "coarsen/super_steps.hpp"
 #include "core/error.hpp"
 #include "core/run_threads.hpp"
 #include "incomplete/row_arrangement.hpp"
+#include "incomplete/row_groups.hpp"
 
 namespace espalier {
 
@@ -22,6 +24,13 @@ namespace {
 /// A worker that has waited for so many pauses gives up its core for others: it may be the one that the
 /// awaited worker needs.
 constexpr int pauses_before_yield = 1 << 14;
+
+/// The groups of rows of fast_string(). Longer ones take less time to schedule and leave less parallelism.
+constexpr BlockRow rows_of_lines = 16, rows_of_blocks = 8;
+
+std::string fast_string(bool lines, int workers) {
+    return fmt::format("{}({})G({})", lines ? 'C' : 'B', lines ? rows_of_lines : rows_of_blocks, workers);
+}
 
 /// The coarse tasks of each worker in the order in which it starts them, and all of them in one order that
 /// agrees with these and with the graph.
@@ -243,24 +252,25 @@ TaskGraph chunk_tasks(ExecutionOrder const& order, TaskGraph const& coarse, std:
 
 /// Arranges the rows of all chunks. `aggregate_of` has the aggregate of each row, or is empty if there is one chunk.
 void arrange_rows(ExecutionOrder& order, RowPattern const& pattern, RowPattern const& dependences,
-                  Aggregation const& aggregate_of) {
+                  std::span<TaskId const> aggregate_of) {
     std::vector<BlockRow> blocks; // first positions
     for (std::int32_t c = 0; c < order.num_chunks(); ++c)
         for (BlockRow p = order.chunk_ptr[c]; p < order.chunk_ptr[c + 1]; p += rows_per_block) blocks.push_back(p);
     blocks.push_back(order.num_rows());
-    std::vector<std::int32_t> depths(pattern.num_rows);
+    LargeVector<std::int32_t> depths(pattern.num_rows);
     order.begins_depth.assign(pattern.num_rows, 1);
+    order.position_of.resize(pattern.num_rows);
     std::atomic<std::size_t> next{0};
     run_threads(team_size(order.num_workers), [&](int) {
         RowArrangement arrangement(pattern, dependences, aggregate_of, depths);
         constexpr std::size_t at_once = 16;
         for (std::size_t k; (k = next.fetch_add(at_once, std::memory_order_relaxed)) + 1 < blocks.size();)
-            for (std::size_t end = std::min(k + at_once, blocks.size() - 1); k < end; ++k)
+            for (std::size_t end = std::min(k + at_once, blocks.size() - 1); k < end; ++k) {
                 arrangement.arrange(std::span(order.row_at).subspan(blocks[k], blocks[k + 1] - blocks[k]),
                                     order.begins_depth.data() + blocks[k]);
+                for (BlockRow p = blocks[k]; p < blocks[k + 1]; ++p) order.position_of[order.row_at[p]] = p;
+            }
     });
-    order.position_of.resize(pattern.num_rows);
-    for (BlockRow p = 0; p < order.num_rows(); ++p) order.position_of[order.row_at[p]] = p;
 }
 
 /// All rows in one chunk on the first worker.
@@ -278,6 +288,51 @@ ExecutionOrder one_chunk_order(RowPattern const& pattern, int workers, bool has_
     connect_tasks(order.tasks, 1, {});
     order.tasks.cost = {static_cast<double>(pattern.num_blocks())};
     order.tasks.home = {0};
+    return order;
+}
+
+/// Deals the coarse tasks to workers. append_rows(task) appends the rows of a task to order.row_at.
+template <class AppendRows>
+void deal_tasks(ExecutionOrder& order, TaskGraph const& coarse, std::vector<int> const& node_of_worker,
+                AppendRows const& append_rows) {
+    NodeAffinity affinity{node_of_worker, {}};
+    if (!node_of_worker.empty()) affinity.node_of_task = distribute_over_nodes(coarse, affinity.num_nodes());
+    auto const schedule = ListScheduler(coarse, order.num_workers, affinity).run();
+    order.coarse_edges = std::ssize(coarse.successors);
+    order.chunk_ptr.push_back(0);
+    order.worker_ptr.push_back(0);
+    std::vector<std::int32_t> chunk_of(coarse.num_tasks());
+    for (auto const& tasks : schedule.tasks_of) {
+        for (TaskId const task : tasks) {
+            chunk_of[task] = order.num_chunks();
+            if (!node_of_worker.empty()) order.node_of_chunk.push_back(affinity.of_task(task));
+            append_rows(task);
+            order.chunk_ptr.push_back(order.num_rows());
+        }
+        order.worker_ptr.push_back(order.num_chunks());
+    }
+    find_waits(order, coarse, schedule.start_order, chunk_of);
+    order.tasks = chunk_tasks(order, coarse, chunk_of);
+}
+
+/// The order of fast_string().
+ExecutionOrder grouped_order(RowPattern const& pattern, RowPattern const& dependences, int workers,
+                             std::vector<int> const& node_of_worker) {
+    int const threads = team_size(workers);
+    bool const lines = has_lines(pattern);
+    RowGroups groups = group_rows_in_order(pattern, dependences, lines, lines ? rows_of_lines : rows_of_blocks, threads);
+    auto const coarse = quotient_graph(groups.graph, aggregate_grow_local(groups.graph, workers), "GrowLocal");
+    ExecutionOrder order;
+    order.num_workers = workers;
+    order.coarse_string = fast_string(lines, workers);
+    order.row_at.reserve(pattern.num_rows);
+    deal_tasks(order, coarse.graph, node_of_worker, [&](TaskId task) {
+        for (TaskId const group : coarse.parts_of(task))
+            for (BlockRow i = groups.row_ptr[group]; i < groups.row_ptr[group + 1]; ++i) order.row_at.push_back(i);
+    });
+    LargeVector<TaskId>& aggregate_of = groups.group_of;
+    for (TaskId& group : aggregate_of) group = coarse.aggregate_of[group];
+    arrange_rows(order, pattern, dependences, aggregate_of);
     return order;
 }
 
@@ -306,51 +361,29 @@ TaskGraph row_tasks(RowPattern const& pattern) {
 }
 
 std::string fast_string(RowPattern const& pattern, int workers) {
-    BlockRow lines = 0;
-    for (BlockRow i = 1; i < pattern.num_rows; ++i) {
-        auto const before = pattern.lower(i);
-        if (!before.empty() && before.back() == i - 1) ++lines;
-    }
-    return fmt::format("{}(8)G({})", lines > pattern.num_rows / 2 ? 'C' : 'B', workers);
+    return fast_string(has_lines(pattern), workers);
 }
 
 ExecutionOrder make_execution_order(RowPattern const& pattern, int workers,
                                     std::string const& coarse_string, std::vector<int> const& node_of_worker) {
-    std::string const used = !coarse_string.empty() ? coarse_string
-                             : workers == 1         ? one_chunk
-                                                    : fast_string(pattern, workers);
+    std::string const used = coarse_string.empty() && workers == 1 ? one_chunk : coarse_string;
     RowPattern const united = pattern.symmetric ? RowPattern() : symmetrized(pattern);
     RowPattern const& dependences = pattern.symmetric ? pattern : united;
+    ExecutionOrder order;
     if (used == one_chunk && pattern.num_rows > 0) {
-        ExecutionOrder order = one_chunk_order(pattern, workers, !node_of_worker.empty());
+        order = one_chunk_order(pattern, workers, !node_of_worker.empty());
         arrange_rows(order, pattern, dependences, {});
         return order;
     }
+    if (used.empty()) return grouped_order(pattern, dependences, workers, node_of_worker);
     auto const coarse = coarsen(row_tasks(pattern), used == "none" || used == one_chunk ? "B(1)" : used);
-    NodeAffinity affinity{node_of_worker, {}};
-    if (!node_of_worker.empty()) affinity.node_of_task = distribute_over_nodes(coarse.graph, affinity.num_nodes());
-    auto const schedule = ListScheduler(coarse.graph, workers, affinity).run();
-
-    ExecutionOrder order;
     order.num_workers = workers;
     order.coarse_string = used;
-    order.coarse_edges = std::ssize(coarse.graph.successors);
     order.row_at.reserve(pattern.num_rows);
-    order.chunk_ptr.push_back(0);
-    order.worker_ptr.push_back(0);
-    std::vector<std::int32_t> chunk_of(coarse.graph.num_tasks());
-    for (auto const& tasks : schedule.tasks_of) {
-        for (TaskId const task : tasks) {
-            chunk_of[task] = order.num_chunks();
-            if (!node_of_worker.empty()) order.node_of_chunk.push_back(affinity.of_task(task));
-            auto const parts = coarse.parts_of(task);
-            order.row_at.insert(order.row_at.end(), parts.begin(), parts.end());
-            order.chunk_ptr.push_back(order.num_rows());
-        }
-        order.worker_ptr.push_back(order.num_chunks());
-    }
-    find_waits(order, coarse.graph, schedule.start_order, chunk_of);
-    order.tasks = chunk_tasks(order, coarse.graph, chunk_of);
+    deal_tasks(order, coarse.graph, node_of_worker, [&](TaskId task) {
+        auto const parts = coarse.parts_of(task);
+        order.row_at.insert(order.row_at.end(), parts.begin(), parts.end());
+    });
     arrange_rows(order, pattern, dependences, coarse.aggregate_of);
     return order;
 }

@@ -12,6 +12,7 @@
 #include "incomplete/row_pattern.hpp"
 #include "policies/spin.hpp"
 #include "policies/task_graph.hpp"
+#include "trace/record.hpp"
 
 namespace espalier {
 
@@ -39,8 +40,8 @@ inline constexpr char const* one_chunk = "one";
 /// positions of each chunk, from last to first.
 struct ExecutionOrder {
     int num_workers = 1;
-    std::vector<BlockRow> row_at;
-    std::vector<BlockRow> position_of;
+    LargeVector<BlockRow> row_at;
+    LargeVector<BlockRow> position_of;
     /// By position: 0 if the row does not depend on the one before, nor on those before that up to the first without a 0.
     std::vector<std::uint8_t> begins_depth;
     std::vector<std::int32_t> worker_ptr; ///< Worker w has the chunks worker_ptr[w] .. worker_ptr[w + 1] - 1.
@@ -61,13 +62,13 @@ struct ExecutionOrder {
 /// blocks in its row.
 TaskGraph row_tasks(RowPattern const& pattern);
 
-/// GrowLocal for this number of workers on groups of eight consecutive rows: "C(8)G(workers)" if most rows depend on the
-/// row before, as in lines of a grid, and "B(8)G(workers)" otherwise.
+/// GrowLocal for this number of workers on groups of consecutive rows: "C(16)G(workers)" if most rows depend on the row
+/// before, as in lines of a grid, and "B(8)G(workers)" otherwise.
 std::string fast_string(RowPattern const& pattern, int workers);
 
 /// Makes the order for `workers` workers. `coarse_string` as in coarsen(); "none": each row is a chunk; "one":
-/// all rows are; empty: fast_string(), or one chunk for one worker. RowArrangement orders the rows within a chunk.
-/// Errors of coarsen().
+/// all rows are; empty: fast_string(), without a graph of single rows, or one chunk for one worker. RowArrangement orders
+/// the rows within a chunk. Errors of coarsen().
 ///
 /// `node_of_worker` has the NUMA node (0, 1, ... without gaps) of each worker; chunks are then distributed over
 /// the nodes (coarsen/node_distribution.hpp), and dealt to workers of their node. Empty: no node matters.
@@ -86,10 +87,10 @@ class ChunkProgress {
 
     /// Runs the chunks of a worker in the given direction: calls body(chunk) for each when the chunks that
     /// it waits for are done. The writes of those are visible to it. body must not throw: the other workers
-    /// would wait forever.
+    /// would wait forever. Records the waits on `track`, unless it is null.
     template <class Body>
     void run(ExecutionOrder const& order, SweepDirection direction, WorkerId worker, bool yields,
-             Body const& body) {
+             Body const& body, trace::Track* track = nullptr) {
         bool const forward = direction == SweepDirection::forward;
         auto const& lists = forward ? order.forward : order.backward;
         std::int32_t const first = order.worker_ptr[worker], end = order.worker_ptr[worker + 1];
@@ -97,7 +98,7 @@ class ChunkProgress {
         for (std::int32_t k = 0; k < end - first; ++k) {
             std::int32_t const chunk = forward ? first + k : end - 1 - k;
             for (auto const& wait : lists.before(chunk))
-                wait_for(counter(direction, wait.worker), wait.chunks, yields);
+                wait_for(counter(direction, wait.worker), wait.chunks, yields, track);
             body(chunk);
             own.store(k + 1, std::memory_order_release);
         }
@@ -110,7 +111,10 @@ class ChunkProgress {
     std::atomic<std::int32_t>& counter(SweepDirection direction, WorkerId worker) {
         return counters_[direction == SweepDirection::forward ? worker : num_workers_ + worker].done;
     }
-    static void wait_for(std::atomic<std::int32_t> const& counter, std::int32_t chunks, bool yields) {
+    static void wait_for(std::atomic<std::int32_t> const& counter, std::int32_t chunks, bool yields,
+                         trace::Track* track) {
+        if (counter.load(std::memory_order_acquire) >= chunks) return;
+        trace::Scope const recorded(track, trace::Kind::idle);
         for (int spins = 0; counter.load(std::memory_order_acquire) < chunks; ++spins)
             pause(spins, yields);
     }

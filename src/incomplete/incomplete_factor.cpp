@@ -21,10 +21,8 @@ namespace {
 
 constexpr int interleaved = 4; ///< Right-hand sides that a sweep takes at once, if there are so many.
 
-/// Rows that a worker factorizes after it has gathered their entries of A and looked for the caller's request to stop.
-constexpr BlockRow rows_gathered = 64;
-
-constexpr int most_mapping_threads = 4; ///< Each looks at the whole matrix.
+/// Rows that a worker factorizes before it looks again for the caller's request to stop.
+constexpr BlockRow rows_at_once = 256;
 
 /// The caller's request to stop a run whose tasks must not throw.
 class StopRequest {
@@ -67,7 +65,7 @@ template <class T> void conjugate([[maybe_unused]] T const* from, [[maybe_unused
 template <class T> class IncompleteFactor<T>::Storage {
   public:
     Storage(CscMatrix<T> const& a, IncompleteOptions const& options, WorkerTeam& team, Interrupt* interrupt)
-        : symmetry_(a.symmetry), size_(a.rows), stored_(a.stored()) {
+        : team_(team), symmetry_(a.symmetry), size_(a.rows), stored_(a.stored()) {
         require_runtime(options.runtime.runtime);
         Timer const timer;
         int const block_size = options.block_size == 0 ? find_block_size(a) : options.block_size;
@@ -97,9 +95,11 @@ template <class T> class IncompleteFactor<T>::Storage {
         if (allocation_ == Allocation::global) populate(inverse_.bytes());
         if (distributes && allocation_ == Allocation::local) place_pages(team.bound());
         check(interrupt);
-        with_block_size(block_size, [&]<int B>() { map_entries<B>(a, options.positions, team.size()); });
+        map_ = with_block_size(block_size, [&]<int B>() {
+            return EntryMap<T>::template make<B>(a, options.positions, order_, pattern.num_blocks(), options.levels == 0,
+                                                 team.size());
+        });
         check(interrupt);
-        most_gathered_ = map_.most_entries(rows_gathered);
         find_source_rows(options.positions);
         for (BlockRow i = 0; i < pattern.num_rows; ++i)
             longest_row_ = std::max(longest_row_, static_cast<std::int32_t>(pattern.row(i).size()));
@@ -113,7 +113,7 @@ template <class T> class IncompleteFactor<T>::Storage {
         Offset const indices = pattern.num_blocks() + 8 * sizes_.num_rows;
         sizes_.bytes = static_cast<std::uint64_t>(sizes_.nnz_factor + interleaved * size_) * sizeof(T) +
                        static_cast<std::uint64_t>(indices) * sizeof(BlockRow) +
-                       map_.source.size() * (sizeof(Offset) + sizeof(BlockRow)) + map_.in_block.size();
+                       map_.bytes();
         sizes_.symbolic_s = timer.seconds() - sizes_.coarsen_s;
     }
 
@@ -185,51 +185,6 @@ template <class T> class IncompleteFactor<T>::Storage {
   private:
     [[nodiscard]] Index entries_of_block() const { return Index(sizes_.block_size) * sizes_.block_size; }
 
-    /// Finds the entries of A that belong to each row. Threads divide the rows, and each looks at all entries.
-    template <int B> void map_entries(CscMatrix<T> const& a, std::span<Index const> positions, int threads) {
-        std::vector<Offset> next(order_.num_rows(), 0); // by row
-        auto const on_threads = [&](auto const& visit) {
-            int const count = std::min(team_size(threads), most_mapping_threads);
-            run_threads(count, [&](int t) {
-                auto const share = [&](int k) { return static_cast<BlockRow>(Index(order_.num_rows()) * k / count); };
-                visit_entries<B>(a, positions, share(t), share(t + 1), visit);
-            });
-        };
-        on_threads([&](BlockRow row, int, BlockRow, int, Offset) { ++next[row]; });
-        map_.ptr.resize(order_.num_rows() + 1);
-        for (BlockRow p = 0; p < order_.num_rows(); ++p)
-            map_.ptr[p + 1] = map_.ptr[p] + std::exchange(next[order_.row_at[p]], map_.ptr[p]);
-        map_.allocate(B > 1);
-        on_threads([&](BlockRow row, int i, BlockRow column, int j, Offset source) {
-            Offset const e = next[row]++;
-            map_.source[e] = source;
-            map_.column[e] = order_.position_of[column];
-            if (B > 1) map_.in_block[e] = static_cast<std::uint8_t>(i + j * B);
-        });
-    }
-
-    /// Calls visit(row, entry of the row, column, entry of the column, source) for each entry of A with both triangles,
-    /// in permuted block rows first .. end - 1 and columns.
-    template <int B, class Visit>
-    void visit_entries(CscMatrix<T> const& a, std::span<Index const> positions, BlockRow first, BlockRow end,
-                       Visit const& visit) const {
-        auto const moved = [&](Index i) { return static_cast<BlockRow>(positions.empty() ? i : positions[i]); };
-        auto const is_mine = [&](BlockRow row) { return row >= first && row < end; };
-        for (Index j = 0; j < a.cols; ++j) {
-            BlockRow const column = moved(j / B);
-            int const at_column = static_cast<int>(j % B);
-            bool const both = a.symmetry != Symmetry::general && is_mine(column);
-            for (Offset const p : a.entries_of(j)) {
-                Index const i = a.row_ind[p];
-                BlockRow const row = moved(i / B);
-                int const at_row = static_cast<int>(i % B);
-                if (is_mine(row)) visit(row, at_row, column, at_column, p);
-                if (both && i != j)
-                    visit(column, at_column, row, at_row, is_complex<T> && a.symmetry == Symmetry::hermitian ? ~p : p);
-            }
-        }
-    }
-
     /// Dry run of the factorization: chunks write rows of L and U and inverse diagonal blocks, which move to the
     /// node of the chunk.
     void place_pages(bool moves) {
@@ -267,7 +222,6 @@ template <class T> class IncompleteFactor<T>::Storage {
         rows.reserve(order_.num_workers);
         for (WorkerId w = 0; w < order_.num_workers; ++w)
             rows.emplace_back(arrays, order_.num_rows(), longest_row_);
-        std::vector<std::vector<T>> entries(order_.num_workers, std::vector<T>(most_gathered_));
         StopRequest stop(interrupt);
         RunOptions options;
         if (interrupt) {
@@ -275,14 +229,13 @@ template <class T> class IncompleteFactor<T>::Storage {
             options.should_cancel = [&] { return interrupt->requested(); };
         }
         auto const factorize_chunk = [&](std::int32_t chunk, WorkerId w) {
+            auto const scope = recorded(w, trace::Kind::factor, chunk);
             BlockRow const end = order_.chunk_ptr[chunk + 1];
             for (BlockRow first = order_.chunk_ptr[chunk], next; first < end; first = next) {
                 stop.check();
                 if (stop.raised()) return;
-                next = std::min(end, first + rows_gathered);
-                map_.gather(values, first, next, entries[w].data());
-                for (BlockRow p = first; p < next; ++p)
-                    rows[w].factorize(p, entries[w].data() + (map_.ptr[p] - map_.ptr[first]));
+                next = std::min(end, first + rows_at_once);
+                for (BlockRow p = first; p < next; ++p) rows[w].factorize(p);
             }
         };
         try {
@@ -305,7 +258,8 @@ template <class T> class IncompleteFactor<T>::Storage {
         T const* const inverse = inverse_.template as<T>().data();
         runs_->run(
             part,
-            [&](std::int32_t chunk, WorkerId) {
+            [&](std::int32_t chunk, WorkerId w) {
+                auto const scope = recorded(w, trace::Kind::forward, chunk);
                 load(chunk);
                 auto cursor = cursor_at(lower_, chunk);
                 BlockRow first = order_.chunk_ptr[chunk];
@@ -314,7 +268,8 @@ template <class T> class IncompleteFactor<T>::Storage {
                     first += run.num_rows;
                 }
             },
-            [&](std::int32_t chunk, WorkerId) {
+            [&](std::int32_t chunk, WorkerId w) {
+                auto const scope = recorded(w, trace::Kind::backward, chunk);
                 auto cursor = cursor_at(upper_, chunk);
                 BlockRow first = order_.chunk_ptr[chunk + 1] - 1;
                 for (SweepRun const run : upper_.runs_of(chunk)) {
@@ -405,6 +360,12 @@ template <class T> class IncompleteFactor<T>::Storage {
         return work_.as<T>().data();
     }
 
+    /// Records work on a chunk, if the team has a recorder.
+    [[nodiscard]] trace::Scope recorded(WorkerId w, trace::Kind kind, std::int32_t chunk) const {
+        return {team_.track(w), kind, {chunk, -1, -1}};
+    }
+
+    WorkerTeam& team_;
     Symmetry symmetry_;
     Index size_;
     Offset stored_;
@@ -415,10 +376,9 @@ template <class T> class IncompleteFactor<T>::Storage {
     std::optional<ChunkRuns> runs_;
     RowStorage<T> lower_, upper_;
     Arena inverse_;
-    EntryMap map_;
-    std::vector<BlockRow> source_row_; ///< By position, in the numbers of the caller.
+    EntryMap<T> map_;
+    LargeVector<BlockRow> source_row_; ///< By position, in the numbers of the caller.
     std::int32_t longest_row_ = 1;
-    Offset most_gathered_ = 0; ///< Entries of A in rows_gathered rows.
     Arena work_;
 };
 

@@ -33,7 +33,7 @@ struct SweepPrediction {
 };
 
 /// Simulates the runs of an order for this pattern of dense blocks, whose scalars have `scalar_bytes` bytes.
-/// Linear in the waits, the chunks and, for the factorization, the updates of rows.
+/// Costs of large chunks are those of a sample of their rows. Linear in the waits and in the blocks of the sample.
 SweepPrediction predict_sweeps(RowPattern const& pattern, ExecutionOrder const& order, int block_size,
                                std::size_t scalar_bytes, RowCosts const& costs = {});
 

@@ -3,66 +3,14 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <span>
 #include <utility>
 #include <vector>
 
+#include "incomplete/entry_map.hpp"
 #include "incomplete/row_storage.hpp"
 #include "runtime/memory.hpp"
 
 namespace espalier {
-
-/// The entries of A that belong to each row of the factor, by position. Entry e of a row is values[source[e]] of A,
-/// conjugated if source[e] < 0 (then of ~source[e]; only complex ones). It goes to entry in_block[e] of the block in the column at position
-/// column[e].
-struct EntryMap {
-    std::vector<Offset> ptr{0};
-    std::span<Offset> source;
-    std::span<BlockRow> column;
-    std::span<std::uint8_t> in_block; ///< Empty for scalars.
-
-    /// Makes room for ptr.back() entries.
-    void allocate(bool of_blocks) {
-        Offset const count = ptr.back();
-        memory_[0] = Arena(count * sizeof(Offset), Allocation::local);
-        memory_[1] = Arena(count * sizeof(BlockRow), Allocation::local);
-        memory_[2] = Arena(of_blocks ? count : 0, Allocation::local);
-        source = memory_[0].as<Offset>();
-        column = memory_[1].as<BlockRow>();
-        in_block = memory_[2].as<std::uint8_t>();
-    }
-
-    /// Copies the entries of rows first .. end - 1. In A they are far from each other.
-    template <class T> void gather(T const* a, BlockRow first, BlockRow end, T* to) const {
-        constexpr Offset ahead = 512;
-        auto const address = [&](Offset e) { return a + (is_complex<T> && source[e] < 0 ? ~source[e] : source[e]); };
-        Offset const last = std::max<Offset>(0, std::min(ptr[end], std::ssize(source) - ahead));
-        auto const copy = [&](Offset e) {
-            if constexpr (is_complex<T>)
-                *to++ = source[e] >= 0 ? a[source[e]] : conj(a[~source[e]]);
-            else
-                *to++ = a[source[e]];
-        };
-        Offset e = ptr[first];
-        for (; e < last; ++e) {
-            __builtin_prefetch(address(e + ahead));
-            copy(e);
-        }
-        for (; e < ptr[end]; ++e) copy(e);
-    }
-
-    /// The most entries of `rows` consecutive rows.
-    [[nodiscard]] Offset most_entries(BlockRow rows) const {
-        Offset most = 0;
-        for (std::size_t p = 0; p + 1 < ptr.size(); ++p)
-            most = std::max(most, ptr[std::min(p + rows, ptr.size() - 1)] - ptr[p]);
-        return most;
-    }
-
-  private:
-    std::array<Arena, 3> memory_;
-};
 
 /// Replaces pivots that are small: those with a modulus below `threshold` times the largest entry of their
 /// row of A, or, if they must be positive, all that are not above it.
@@ -120,7 +68,7 @@ void invert_block(T* a, T* inverse, PivotRule<T> const& rule, Real<T> smallest, 
 
 /// The arrays of the rows. The factorization reads the values of A and writes the others.
 template <class T> struct FactorArrays {
-    EntryMap const& entries;
+    EntryMap<T> const& entries;
     T const* a;
     RowStorage<T> const& lower;
     RowStorage<T> const& upper;
@@ -138,8 +86,8 @@ template <class T, int B> class RowFactorization {
     /// Number of replaced pivots so far.
     [[nodiscard]] Index replaced() const { return replaced_; }
 
-    /// Row p, whose entries of A are given, after all rows that it depends on.
-    void factorize(BlockRow p, T const* of_a) noexcept {
+    /// Row p, after all rows that it depends on.
+    void factorize(BlockRow p) noexcept {
         auto const& [entries, a, lower, upper, inverse, pivots] = arrays_;
         BlockRow const* const left = lower.columns() + lower.begin(p);
         BlockRow const* const right = upper.columns() + upper.begin(p);
@@ -147,12 +95,7 @@ template <class T, int B> class RowFactorization {
         for (std::int32_t s = 0; s < num_left; ++s) slot_of_[left[s]] = s + 1;
         slot_of_[p] = num_left + 1;
         for (std::int32_t s = 0; s < num_right; ++s) slot_of_[right[s]] = num_left + 2 + s;
-        std::fill_n(value(0), (num_left + 1 + num_right) * block_entries, T(0));
-        Real<T> largest = 0;
-        for (Offset e = entries.ptr[p]; e < entries.ptr[p + 1]; ++e, ++of_a) {
-            value(slot_of_[entries.column[e]] - 1)[entries.in_block[e]] = *of_a;
-            largest = std::max(largest, abs1(*of_a));
-        }
+        Real<T> const largest = gather(p, (num_left + 1 + num_right) * block_entries);
 
         T* factor = lower.values() + lower.begin(p) * block_entries;
         for (std::int32_t s = 0; s < num_left; ++s, factor += block_entries) eliminate(s, left[s], factor);
@@ -172,6 +115,24 @@ template <class T, int B> class RowFactorization {
     static constexpr Index block_entries = Index(B) * B;
 
     T* value(std::int32_t slot) { return values_.data() + (slot + 1) * block_entries; }
+
+    /// Puts the values of A into the row, which has `size` values, and returns their largest modulus.
+    Real<T> gather(BlockRow p, Index size) {
+        EntryMap<T> const& entries = arrays_.entries;
+        Offset const first = entries.begin(p), end = entries.begin(p + 1);
+        Real<T> largest[B] = {}; // by the rows of strips
+        if (entries.is_in_order()) {
+            T* to = value(0);
+            for (Offset e = first; e < end; ++e, to += B) entries.template copy<B>(arrays_.a, e, to, largest);
+        } else {
+            std::fill_n(value(0), size, T(0));
+            for (Offset e = first; e < end; ++e) {
+                T* const block = value(slot_of_[entries.column(e)] - 1);
+                entries.template copy<B>(arrays_.a, e, block + entries.in_block(e), largest);
+            }
+        }
+        return *std::max_element(largest, largest + B);
+    }
 
     /// l(k) = a(k) u(k, k)^-1, and a(j) -= l(k) u(k, j) for the columns j of this row.
     void eliminate(std::int32_t slot, BlockRow k, T* factor) {
@@ -209,43 +170,60 @@ template <class T> class RowFactorization<T, 1> {
 
     [[nodiscard]] Index replaced() const { return replaced_; }
 
-    void factorize(BlockRow p, T const* of_a) noexcept {
-        EntryMap const& entries = arrays_.entries;
-        RowStorage<T> const &lower = arrays_.lower, &upper = arrays_.upper;
-        T* const inverse = arrays_.inverse;
-        PivotRule<T> const& pivots = arrays_.pivots;
+    void factorize(BlockRow p) noexcept {
+        auto const& [entries, a, lower, upper, inverse, pivots] = arrays_;
         T* const row = row_.template as<T>().data();
-        auto const for_each = [p](RowStorage<T> const& part, auto const& visit) {
-            BlockRow const* column = part.columns() + part.begin(p);
-            T* value = part.values() + part.begin(p);
-            Index const stride = part.stride(p);
-            for (std::int32_t e = part.length(p); e > 0; --e, column += stride, value += stride) visit(*column, *value);
-        };
-        Offset const first = entries.ptr[p], count = entries.ptr[p + 1] - first;
-        if (count < lower.length(p) + 1 + upper.length(p)) { // there is fill
-            for_each(lower, [row](BlockRow k, T&) { row[k] = 0; });
-            for_each(upper, [row](BlockRow j, T&) { row[j] = 0; });
-            row[p] = 0;
-        }
+        Offset entry = entries.begin(p);
+        Offset const end = entries.begin(p + 1);
         Real<T> largest = 0;
-        for (Offset e = 0; e < count; ++e) {
-            row[entries.column[first + e]] = of_a[e];
-            largest = std::max(largest, abs1(of_a[e]));
+        auto const next_value = [&]() __attribute__((always_inline)) {
+            T const value = entries.value(a, entry++);
+            largest = std::max(largest, abs1(value));
+            return value;
+        };
+        if (entries.is_in_order()) {
+            for_each(lower, p, [&](BlockRow k, T&) __attribute__((always_inline)) { row[k] = next_value(); });
+            row[p] = next_value();
+            for_each(upper, p, [&](BlockRow j, T&) __attribute__((always_inline)) { row[j] = next_value(); });
+        } else {
+            if (end - entry < lower.length(p) + 1 + upper.length(p)) { // there is fill
+                for_each(lower, p, [row](BlockRow k, T&) { row[k] = 0; });
+                for_each(upper, p, [row](BlockRow j, T&) { row[j] = 0; });
+                row[p] = 0;
+            }
+            while (entry < end) {
+                BlockRow const column = entries.column(entry);
+                row[column] = next_value();
+            }
         }
         // l(k) = a(k) / u(k, k), and a(j) -= l(k) u(k, j).
-        for_each(lower, [&](BlockRow k, T& factor) {
-            factor = times(row[k], inverse[k]);
-            BlockRow const* column = upper.columns() + upper.begin(k);
-            T const* value = upper.values() + upper.begin(k);
-            Index const stride = upper.stride(k);
-            for (std::int32_t e = upper.length(k); e > 0; --e, column += stride, value += stride)
-                row[*column] -= times(factor, *value);
+        for_each(lower, p, [row, inverse, &upper](BlockRow k, T& factor) {
+            T const of_row = times(row[k], inverse[k]);
+            factor = of_row;
+            for_each(upper, k, [row, of_row](BlockRow j, T const& value) { row[j] -= times(of_row, value); });
         });
-        for_each(upper, [row](BlockRow j, T& value) { value = row[j]; });
+        for_each(upper, p, [row](BlockRow j, T& value) { value = row[j]; });
         inverse[p] = T(1) / pivots.accept(row[p], pivots.smallest(largest), replaced_);
     }
 
   private:
+    /// Calls visit(column, value) for the entries of a row.
+    template <class Visit> [[gnu::always_inline]] static inline void for_each(RowStorage<T> const& part, BlockRow p, Visit const& visit) {
+        BlockRow const* column = part.columns() + part.begin(p);
+        T* value = part.values() + part.begin(p);
+        std::int32_t const length = part.length(p);
+        if (part.stride(p) == 1) {
+            std::int32_t e = 0;
+            for (; e + 1 < length; e += 2) {
+                visit(column[e], value[e]);
+                visit(column[e + 1], value[e + 1]);
+            }
+            if (e < length) visit(column[e], value[e]);
+        } else {
+            for (std::int32_t e = length; e > 0; --e, column += group_rows, value += group_rows) visit(*column, *value);
+        }
+    }
+
     FactorArrays<T> arrays_;
     Arena row_;
     Index replaced_ = 0;

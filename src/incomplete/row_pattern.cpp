@@ -21,46 +21,33 @@ constexpr double far_from_dense = 0.6;       ///< Sizes below this in a sample a
 constexpr BlockRow sampled_columns = 1 << 12; ///< Block columns of a sample.
 constexpr BlockRow rows_per_piece = 1024; ///< Rows that a thread searches at a time.
 
-/// Sorted lists, one for each row.
+/// Lists, one for each row.
 struct Lists {
-    std::vector<Offset> ptr{0};
-    std::vector<BlockRow> ind;
+    LargeVector<Offset> ptr{0};
+    LargeVector<BlockRow> ind;
     [[nodiscard]] std::span<BlockRow const> of(BlockRow i) const {
         return {ind.data() + ptr[i], ind.data() + ptr[i + 1]};
     }
 };
 
-/// List j has i if list i of the argument has j. Sorted lists result from any order.
-Lists transposed(Lists const& lists, BlockRow num_rows) {
-    Lists result;
-    result.ptr.assign(num_rows + 1, 0);
-    for (BlockRow const j : lists.ind) ++result.ptr[j + 1];
-    std::partial_sum(result.ptr.begin(), result.ptr.end(), result.ptr.begin());
-    result.ind.resize(lists.ind.size());
-    std::vector<Offset> next(result.ptr.begin(), result.ptr.end() - 1);
-    for (BlockRow i = 0; i < num_rows; ++i)
-        for (BlockRow const j : lists.of(i)) result.ind[next[j]++] = i;
-    return result;
-}
-
-/// The lists of the pairs (i, j) with i < j that emit(visit) passes to visit(i, j): list i has j. Other pairs
-/// are ignored. emit is called twice.
-template <class Emit> Lists sorted_lists(BlockRow num_rows, Emit const& emit) {
+/// List i has j if emit(visit) calls visit(i, j). emit is called twice.
+template <class Emit> Lists lists_of(BlockRow num_rows, Emit const& emit) {
     Lists lists;
     lists.ptr.assign(num_rows + 1, 0);
-    emit([&](BlockRow i, BlockRow j) {
-        if (i < j) ++lists.ptr[i + 1];
-    });
+    emit([&](BlockRow i, BlockRow) { ++lists.ptr[i + 1]; });
     std::partial_sum(lists.ptr.begin(), lists.ptr.end(), lists.ptr.begin());
     lists.ind.resize(lists.ptr.back());
-    std::vector<Offset> next(lists.ptr.begin(), lists.ptr.end() - 1);
-    emit([&](BlockRow i, BlockRow j) {
-        if (i < j) lists.ind[next[i]++] = j;
-    });
-    for (BlockRow i = 0; i < num_rows; ++i)
-        if (auto const list = lists.of(i); !std::is_sorted(list.begin(), list.end()))
-            std::sort(lists.ind.begin() + lists.ptr[i], lists.ind.begin() + lists.ptr[i + 1]);
+    LargeVector<Offset> next(lists.ptr.begin(), lists.ptr.end() - 1);
+    emit([&](BlockRow i, BlockRow j) { lists.ind[next[i]++] = j; });
     return lists;
+}
+
+/// List j has i if list i of the argument has j. Sorted lists result from any order.
+Lists transposed(Lists const& lists, BlockRow num_rows) {
+    return lists_of(num_rows, [&](auto const& visit) {
+        for (BlockRow i = 0; i < num_rows; ++i)
+            for (BlockRow const j : lists.of(i)) visit(j, i);
+    });
 }
 
 bool equal(Lists const& a, Lists const& b) {
@@ -104,34 +91,49 @@ template <int B, class T> bool has_dense_blocks(CscMatrix<T> const& a) {
     return density<B>(a, 1) >= dense_enough;
 }
 
-/// List j has the block rows of the stored blocks of block column j.
-template <int B, class T> Lists block_columns(CscMatrix<T> const& a) {
-    auto const num_rows = static_cast<BlockRow>(a.rows / B);
-    Lists columns;
-    columns.ptr.reserve(num_rows + 1);
-    columns.ind.resize(a.row_ind.size());
-    BlockRow* to = columns.ind.data();
-    std::vector<BlockRow> seen(B > 1 ? num_rows : 0, -1);
+/// The rows of a matrix from its columns: visit_column(j, visit) calls visit(i) for the blocks (i, j), each once. With
+/// `lower_only` there are none above the diagonal, and those below stand for both. It is called twice for each column.
+template <class VisitColumn>
+RowPattern rows_of_columns(BlockRow num_rows, bool lower_only, VisitColumn const& visit_column) {
+    RowPattern pattern;
+    pattern.num_rows = num_rows;
+    pattern.ptr.assign(num_rows + 1, 1);
+    pattern.ptr[0] = 0;
+    for (BlockRow j = 0; j < num_rows; ++j)
+        visit_column(j, [&](BlockRow i) {
+            if (i == j) return;
+            ++pattern.ptr[i + 1];
+            if (lower_only) ++pattern.ptr[j + 1];
+        });
+    std::partial_sum(pattern.ptr.begin(), pattern.ptr.end(), pattern.ptr.begin());
+    pattern.cols.resize(pattern.ptr.back());
+    pattern.diagonal.resize(num_rows);
+    LargeVector<Offset> next(pattern.ptr.begin(), pattern.ptr.end() - 1);
+    BlockRow* const cols = pattern.cols.data();
+    // Columns ascend, so when it is the turn of column j, row j has its entries left of the diagonal.
     for (BlockRow j = 0; j < num_rows; ++j) {
-        visit_block_column<B>(a, j, seen, [&](BlockRow i) { *to++ = i; });
-        columns.ptr.push_back(to - columns.ind.data());
+        pattern.diagonal[j] = next[j];
+        cols[next[j]++] = j;
+        visit_column(j, [&](BlockRow i) {
+            if (i == j) return;
+            cols[next[i]++] = j;
+            if (lower_only) cols[next[j]++] = i;
+        });
+        BlockRow *const first = cols + pattern.diagonal[j], *const end = cols + next[j];
+        if (lower_only && !std::is_sorted(first, end)) std::sort(first, end);
     }
-    columns.ind.resize(columns.ptr.back());
-    return columns;
+    return pattern;
 }
 
-/// Drops all entries i <= j of each list j, and sorts the others.
-void keep_below_diagonal(Lists& columns) {
-    BlockRow* to = columns.ind.data();
-    Offset first = 0;
-    for (BlockRow j = 0; j + 1 < std::ssize(columns.ptr); ++j) {
-        BlockRow* const begin = to;
-        for (Offset const end = columns.ptr[j + 1]; first < end; ++first)
-            if (columns.ind[first] > j) *to++ = columns.ind[first];
-        if (!std::is_sorted(begin, to)) std::sort(begin, to);
-        columns.ptr[j + 1] = to - columns.ind.data();
+/// Whether (i, j) is stored if and only if (j, i) is.
+bool is_symmetric(RowPattern const& pattern) {
+    LargeVector<Offset> next(pattern.ptr.begin(), pattern.ptr.end() - 1);
+    for (BlockRow i = 0; i < pattern.num_rows; ++i) {
+        if (next[i] != pattern.diagonal[i]) return false; // rows above have found all of these
+        for (BlockRow const j : pattern.upper(i))
+            if (pattern.cols[next[j]++] != i) return false;
     }
-    columns.ind.resize(columns.ptr.back());
+    return true;
 }
 
 void check_permutation(std::span<Index const> positions) {
@@ -263,29 +265,33 @@ template <class T> int find_block_size(CscMatrix<T> const& a) {
 template <class T>
 RowPattern block_pattern(CscMatrix<T> const& a, int block_size, std::span<Index const> positions) {
     BlockRow const num_rows = checked_num_rows(a, block_size, positions);
-    auto columns = with_block_size(block_size, [&]<int B>() { return block_columns<B>(a); });
-    if (a.symmetry != Symmetry::general && positions.empty()) { // the columns of L are the rows of U
-        keep_below_diagonal(columns);
-        return join(transposed(columns, num_rows), columns, true);
-    }
-    auto const position = [&](BlockRow i) {
-        return positions.empty() ? i : static_cast<BlockRow>(positions[i]);
-    };
-    auto const for_each_block = [&](auto const& visit) {
-        for (BlockRow j = 0; j < num_rows; ++j)
-            for (BlockRow const i : columns.of(j)) visit(position(i), position(j));
-    };
-    if (a.symmetry != Symmetry::general) {
-        auto const upper = sorted_lists(num_rows, [&](auto const& visit) {
-            for_each_block([&](BlockRow i, BlockRow j) { visit(std::min(i, j), std::max(i, j)); });
+    return with_block_size(block_size, [&]<int B>() {
+        std::vector<BlockRow> seen(B > 1 ? num_rows : 0, -1);
+        auto const visit_stored = [&](BlockRow j, auto const& visit) {
+            if (j == 0) std::fill(seen.begin(), seen.end(), -1);
+            visit_block_column<B>(a, j, seen, visit);
+        };
+        bool const is_triangle = a.symmetry != Symmetry::general;
+        if (positions.empty()) {
+            RowPattern pattern = rows_of_columns(num_rows, is_triangle, visit_stored);
+            pattern.symmetric = is_triangle || is_symmetric(pattern);
+            return pattern;
+        }
+        // Columns that are gathered by their new numbers need not be sorted.
+        auto const position = [&](BlockRow i) { return static_cast<BlockRow>(positions[i]); };
+        auto const columns = lists_of(num_rows, [&](auto const& visit) {
+            for (BlockRow j = 0; j < num_rows; ++j)
+                visit_stored(j, [&](BlockRow i) {
+                    visit(position(j), position(i));
+                    if (is_triangle && i != j) visit(position(i), position(j));
+                });
         });
-        return join(transposed(upper, num_rows), upper, true);
-    }
-    auto const upper = sorted_lists(num_rows, [&](auto const& visit) { for_each_block(visit); });
-    auto const lower = sorted_lists(num_rows, [&](auto const& visit) {
-        for_each_block([&](BlockRow i, BlockRow j) { visit(j, i); });
+        RowPattern pattern = rows_of_columns(num_rows, false, [&](BlockRow j, auto const& visit) {
+            for (BlockRow const i : columns.of(j)) visit(i);
+        });
+        pattern.symmetric = is_triangle || is_symmetric(pattern);
+        return pattern;
     });
-    return join(transposed(lower, num_rows), upper, equal(lower, upper));
 }
 
 RowPattern transpose(RowPattern const& pattern) {

@@ -3,12 +3,12 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "core/graph.hpp"
 #include "core/interrupt.hpp"
 #include "core/scalar.hpp"
 #include "espalier/matrix.hpp"
+#include "runtime/large_vector.hpp"
 
 namespace espalier {
 
@@ -19,9 +19,9 @@ using BlockRow = std::int32_t;
 /// The stored blocks of a square matrix, row by row. Each row contains its diagonal block.
 struct RowPattern {
     BlockRow num_rows = 0;
-    std::vector<Offset> ptr{0};   ///< num_rows + 1 entries.
-    std::vector<BlockRow> cols;   ///< Ascending in each row.
-    std::vector<Offset> diagonal; ///< Position of the diagonal block of each row in cols.
+    LargeVector<Offset> ptr{0};   ///< num_rows + 1 entries.
+    LargeVector<BlockRow> cols;   ///< Ascending in each row.
+    LargeVector<Offset> diagonal; ///< Position of the diagonal block of each row in cols.
     bool symmetric = false;       ///< Whether (i, j) is stored if and only if (j, i) is.
 
     [[nodiscard]] std::span<BlockRow const> row(BlockRow i) const {

@@ -27,14 +27,7 @@ RowStorage<T>::RowStorage(RowPattern const& pattern, ExecutionOrder const& order
             if (w < order.num_workers) for_each_chunk(w, body);
         });
     };
-    on_workers([&](std::int32_t chunk) {
-        Offset blocks = 0;
-        for (BlockRow p = order.chunk_ptr[chunk]; p < order.chunk_ptr[chunk + 1]; ++p) {
-            BlockRow const row = order.row_at[p];
-            blocks += std::ssize(forward_ ? pattern.lower(row) : pattern.upper(row));
-        }
-        chunks_[chunk].blocks.last = blocks;
-    });
+    on_workers([&](std::int32_t chunk) { chunks_[chunk].blocks.last = find_rows(pattern, order, chunk); });
     Offset blocks = 0;
     for (WorkerId w = 0; w < order.num_workers; ++w)
         for_each_chunk(w, [&](std::int32_t chunk) {
@@ -56,6 +49,24 @@ RowStorage<T>::RowStorage(RowPattern const& pattern, ExecutionOrder const& order
     }
 }
 
+/// Finds the rows of a chunk in the pattern, for place_chunk(). Returns the number of their blocks.
+template <class T>
+Offset RowStorage<T>::find_rows(RowPattern const& pattern, ExecutionOrder const& order, std::int32_t chunk) {
+    constexpr BlockRow ahead = 32; // rows are far from each other in the pattern
+    BlockRow const end = order.chunk_ptr[chunk + 1];
+    Offset blocks = 0;
+    for (BlockRow p = order.chunk_ptr[chunk]; p < end; ++p) {
+        BlockRow const later = order.row_at[std::min(p + ahead, end - 1)], row = order.row_at[p];
+        __builtin_prefetch(&pattern.ptr[later]);
+        __builtin_prefetch(&pattern.diagonal[later]);
+        Offset const first = forward_ ? pattern.ptr[row] : pattern.diagonal[row] + 1;
+        Offset const last = forward_ ? pattern.diagonal[row] : pattern.ptr[row + 1];
+        rows()[p] = {first, static_cast<std::int32_t>(last - first), 1};
+        blocks += last - first;
+    }
+    return blocks;
+}
+
 /// Places the rows of a chunk one after the other, those of a group together.
 template <class T>
 void RowStorage<T>::place_chunk(RowPattern const& pattern, ExecutionOrder const& order, std::int32_t chunk,
@@ -65,41 +76,29 @@ void RowStorage<T>::place_chunk(RowPattern const& pattern, ExecutionOrder const&
                                                                           : longest_upper_in_group;
     BlockRow const first = order.chunk_ptr[chunk], end = order.chunk_ptr[chunk + 1];
     auto const position = [&](BlockRow k) { return forward_ ? first + k : end - 1 - k; };
-    auto const row_at = [&](BlockRow k) {
-        BlockRow const row = order.row_at[position(k)];
-        return forward_ ? pattern.lower(row) : pattern.upper(row);
-    };
-    auto const prefetch = [&](BlockRow k) { // rows are far from each other in the pattern
-        constexpr BlockRow near = 16, far = 32;
-        if (k + far >= end - first) return;
-        BlockRow const row = order.row_at[position(k + far)];
-        __builtin_prefetch(&pattern.ptr[row]);
-        __builtin_prefetch(&pattern.diagonal[row]);
-        __builtin_prefetch(row_at(k + near).data());
-    };
-    auto const fits_group = [&](BlockRow k, std::size_t length) {
+    auto const fits_group = [&](BlockRow k, std::int32_t length) {
         if (k + group_rows > end - first) return false;
         for (BlockRow lane = 1; lane < group_rows; ++lane) {
             bool const depends = order.begins_depth[std::max(position(k + lane), position(k + lane - 1))] != 0;
-            if (depends || row_at(k + lane).size() != length) return false;
+            if (depends || rows()[position(k + lane)].length != length) return false;
         }
         return true;
     };
+    constexpr BlockRow ahead = 16;
     Offset next = begin_of_chunk(chunk);
     chunks_[chunk].first_run = static_cast<std::int32_t>(runs_[chunks_[chunk].worker].size());
     for (BlockRow k = 0; k < end - first;) {
-        auto const length = static_cast<std::int32_t>(row_at(k).size());
+        std::int32_t const length = rows()[position(k)].length;
         BlockRow const size = length > 0 && length <= longest_in_group && fits_group(k, length) ? group_rows : 1;
         for (BlockRow lane = 0; lane < size; ++lane) {
-            prefetch(k + lane);
+            __builtin_prefetch(pattern.cols.data() + rows()[position(std::min(k + lane + ahead, end - first - 1))].begin);
             // The lanes of a group are in the order of their positions.
-            BlockRow const from = forward_ ? lane : size - 1 - lane;
-            rows()[position(k + from)] = {next + lane, length, size};
-            BlockRow* column = columns() + next + lane;
-            for (BlockRow const j : row_at(k + from)) {
-                *column = order.position_of[j];
-                column += size;
-            }
+            Row& row = rows()[position(k + (forward_ ? lane : size - 1 - lane))];
+            BlockRow const* const from = pattern.cols.data() + row.begin;
+            BlockRow* const to = columns() + next + lane;
+            for (std::int32_t e = 0; e < length; ++e) to[e * size] = order.position_of[from[e]];
+            row.begin = next + lane;
+            row.stride = size;
         }
         next += Offset(size) * length;
         add_run(chunk, {length, size, size});

@@ -45,11 +45,12 @@ template <class T> class RowStorage {
     }
 
   private:
+    Offset find_rows(RowPattern const& pattern, ExecutionOrder const& order, std::int32_t chunk);
     void place_chunk(RowPattern const& pattern, ExecutionOrder const& order, std::int32_t chunk, int block_size);
     void add_run(std::int32_t chunk, SweepRun const& rows);
 
     struct Row {
-        Offset begin;
+        Offset begin; ///< In the pattern, until the row is placed.
         std::int32_t length, stride;
     };
     struct Chunk {

@@ -368,6 +368,7 @@ template <class T> void Solver<T>::State::factorize_numbers(CscMatrix<T> const& 
 
 template <class T> void Solver<T>::State::factorize_incomplete(CscMatrix<T> const& matrix) {
     ProgressScope const phase(progress(), "factorization", 0);
+    trace::Scope const recorded(context_.phases(), trace::Kind::factorization);
     PivotDemand const pivots = context_.on_root([&] {
         constexpr double least = std::numeric_limits<Real<T>>::min() / epsilon<T>; // not 0, the default
         bool const is_default = options.pivot_threshold < 0;

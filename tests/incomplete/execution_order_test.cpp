@@ -100,7 +100,7 @@ TEST(ExecutionOrder, PutsRowsOfEqualLengthThatAreIndependentTogether) {
     auto const order = make_execution_order(pattern, 1);
     // Diagonals of the grid; in each, rows with one block before those with two.
     EXPECT_EQ(order.row_at,
-              (std::vector<BlockRow>{0, 1, 4, 2, 8, 5, 3, 12, 6, 9, 7, 13, 10, 11, 14, 15}));
+              (LargeVector<BlockRow>{0, 1, 4, 2, 8, 5, 3, 12, 6, 9, 7, 13, 10, 11, 14, 15}));
 }
 
 TEST(ExecutionOrder, LeavesOutWaitsThatOthersImply) {

@@ -1,0 +1,100 @@
+#include "incomplete/row_groups.hpp"
+
+#include <numeric>
+
+#include "core/run_threads.hpp"
+
+namespace espalier {
+
+namespace {
+
+bool follows_row_before(RowPattern const& pattern, BlockRow i) {
+    Offset const at = pattern.diagonal[i];
+    return at > pattern.ptr[i] && pattern.cols[at - 1] == i - 1;
+}
+
+/// Calls body(t, first, end) on each thread t with its share of 0 .. size.
+template <class Body> void share_among_threads(int threads, Index size, Body const& body) {
+    run_threads(threads, [&](int t) {
+        body(t, static_cast<BlockRow>(size * t / threads), static_cast<BlockRow>(size * (t + 1) / threads));
+    });
+}
+
+std::vector<BlockRow> bounds_of_groups(RowPattern const& dependences, bool continues, BlockRow length, int threads) {
+    std::vector<std::uint8_t> follows(dependences.num_rows, 1);
+    if (continues)
+        share_among_threads(threads, dependences.num_rows, [&](int, BlockRow first, BlockRow end) {
+            for (BlockRow i = first; i < end; ++i) follows[i] = follows_row_before(dependences, i);
+        });
+    std::vector<BlockRow> bounds{0};
+    bounds.reserve(dependences.num_rows / length + 2);
+    for (BlockRow i = 1; i < dependences.num_rows; ++i)
+        if (follows[i] == 0 || i - bounds.back() == length) bounds.push_back(i);
+    if (dependences.num_rows > 0) bounds.push_back(dependences.num_rows);
+    return bounds;
+}
+
+/// The edges from the groups of one thread.
+struct Edges {
+    std::vector<TaskId> successors;
+    std::vector<Offset> end; ///< By group.
+};
+
+/// Each group remembers the last one that has an edge to it, so that edges are not repeated.
+Edges edges_of(RowGroups const& groups, RowPattern const& dependences, TaskId first, TaskId end) {
+    Edges edges;
+    edges.end.reserve(end - first);
+    std::vector<TaskId> last_predecessor(groups.row_ptr.size(), no_task);
+    for (TaskId group = first; group < end; ++group) {
+        last_predecessor[group] = group;
+        for (BlockRow i = groups.row_ptr[group]; i < groups.row_ptr[group + 1]; ++i)
+            for (BlockRow const j : dependences.upper(i)) {
+                TaskId const target = groups.group_of[j];
+                if (last_predecessor[target] == group) continue;
+                last_predecessor[target] = group;
+                edges.successors.push_back(target);
+            }
+        edges.end.push_back(std::ssize(edges.successors));
+    }
+    return edges;
+}
+
+} // namespace
+
+bool has_lines(RowPattern const& pattern) {
+    BlockRow lines = 0;
+    for (BlockRow i = 1; i < pattern.num_rows; ++i) lines += follows_row_before(pattern, i);
+    return lines > pattern.num_rows / 2;
+}
+
+RowGroups group_rows_in_order(RowPattern const& pattern, RowPattern const& dependences, bool continues, BlockRow length,
+                              int threads) {
+    RowGroups groups;
+    groups.row_ptr = bounds_of_groups(dependences, continues, length, threads);
+    auto const num_groups = static_cast<TaskId>(groups.row_ptr.size()) - 1;
+    groups.group_of.resize(dependences.num_rows);
+    TaskGraph& graph = groups.graph;
+    graph.cost.resize(num_groups);
+    share_among_threads(threads, num_groups, [&](int, TaskId first, TaskId end) {
+        for (TaskId group = first; group < end; ++group) {
+            BlockRow const begin = groups.row_ptr[group], last = groups.row_ptr[group + 1];
+            std::fill(groups.group_of.begin() + begin, groups.group_of.begin() + last, group);
+            graph.cost[group] = static_cast<double>(pattern.ptr[last] - pattern.ptr[begin]);
+        }
+    });
+    std::vector<Edges> edges(threads);
+    share_among_threads(threads, num_groups, [&](int t, TaskId first, TaskId end) {
+        edges[t] = edges_of(groups, dependences, first, end);
+    });
+    graph.successor_ptr.reserve(num_groups + 1);
+    graph.num_predecessors.assign(num_groups, 0);
+    for (auto const& part : edges) {
+        Offset const before = std::ssize(graph.successors);
+        for (Offset const end : part.end) graph.successor_ptr.push_back(before + end);
+        graph.successors.insert(graph.successors.end(), part.successors.begin(), part.successors.end());
+    }
+    for (TaskId const target : graph.successors) ++graph.num_predecessors[target];
+    return groups;
+}
+
+} // namespace espalier
