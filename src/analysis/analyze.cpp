@@ -80,7 +80,7 @@ template <class T> class Analyzer {
             require_runtime(options_.runtime);
             choose_cost_model();
             order_rows();
-            analysis_.incomplete->bandwidth = analysis_.costs.bandwidth;
+            analysis_.incomplete->bandwidth = analysis_.costs.read_bandwidth; // while all threads sweep
             return std::move(analysis_);
         }
         order_and_factorize_symbolically();

@@ -319,8 +319,10 @@ void deal_tasks(ExecutionOrder& order, TaskGraph const& coarse, std::vector<int>
 ExecutionOrder grouped_order(RowPattern const& pattern, RowPattern const& dependences, int workers,
                              std::vector<int> const& node_of_worker) {
     int const threads = team_size(workers);
-    bool const lines = has_lines(pattern);
-    RowGroups groups = group_rows_in_order(pattern, dependences, lines, lines ? rows_of_lines : rows_of_blocks, threads);
+    auto follows = rows_that_follow(dependences, threads);
+    bool const lines = are_lines(follows);
+    if (!lines) std::fill(follows.begin(), follows.end(), std::uint8_t(1)); // blocks go on over gaps
+    RowGroups groups = group_rows_in_order(pattern, dependences, follows, lines ? rows_of_lines : rows_of_blocks, threads);
     auto const coarse = quotient_graph(groups.graph, aggregate_grow_local(groups.graph, workers), "GrowLocal");
     ExecutionOrder order;
     order.num_workers = workers;
@@ -361,7 +363,8 @@ TaskGraph row_tasks(RowPattern const& pattern) {
 }
 
 std::string fast_string(RowPattern const& pattern, int workers) {
-    return fast_string(has_lines(pattern), workers);
+    RowPattern const united = pattern.symmetric ? RowPattern() : symmetrized(pattern);
+    return fast_string(are_lines(rows_that_follow(pattern.symmetric ? pattern : united, 1)), workers);
 }
 
 ExecutionOrder make_execution_order(RowPattern const& pattern, int workers,

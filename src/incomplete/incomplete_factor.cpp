@@ -228,8 +228,9 @@ template <class T> class IncompleteFactor<T>::Storage {
             options.cancel = &interrupt->flag();
             options.should_cancel = [&] { return interrupt->requested(); };
         }
+        std::int64_t const first_task = number_tasks(order_.num_chunks());
         auto const factorize_chunk = [&](std::int32_t chunk, WorkerId w) {
-            auto const scope = recorded(w, trace::Kind::factor, chunk);
+            auto const scope = recorded(w, trace::Kind::factor, first_task + chunk);
             BlockRow const end = order_.chunk_ptr[chunk + 1];
             for (BlockRow first = order_.chunk_ptr[chunk], next; first < end; first = next) {
                 stop.check();
@@ -256,10 +257,11 @@ template <class T> class IncompleteFactor<T>::Storage {
     template <int B, int R, class Load, class Store>
     void sweep(T* x, TriangularPart part, Load const& load, Store const& store) {
         T const* const inverse = inverse_.template as<T>().data();
+        std::int64_t const first_task = number_tasks(2 * order_.num_chunks());
         runs_->run(
             part,
             [&](std::int32_t chunk, WorkerId w) {
-                auto const scope = recorded(w, trace::Kind::forward, chunk);
+                auto const scope = recorded(w, trace::Kind::forward, first_task + chunk);
                 load(chunk);
                 auto cursor = cursor_at(lower_, chunk);
                 BlockRow first = order_.chunk_ptr[chunk];
@@ -269,7 +271,7 @@ template <class T> class IncompleteFactor<T>::Storage {
                 }
             },
             [&](std::int32_t chunk, WorkerId w) {
-                auto const scope = recorded(w, trace::Kind::backward, chunk);
+                auto const scope = recorded(w, trace::Kind::backward, first_task + order_.num_chunks() + chunk);
                 auto cursor = cursor_at(upper_, chunk);
                 BlockRow first = order_.chunk_ptr[chunk + 1] - 1;
                 for (SweepRun const run : upper_.runs_of(chunk)) {
@@ -360,9 +362,12 @@ template <class T> class IncompleteFactor<T>::Storage {
         return work_.as<T>().data();
     }
 
-    /// Records work on a chunk, if the team has a recorder.
-    [[nodiscard]] trace::Scope recorded(WorkerId w, trace::Kind kind, std::int32_t chunk) const {
-        return {team_.track(w), kind, {chunk, -1, -1}};
+    /// The number of the first of a run's tasks in the trace, if one is recorded.
+    [[nodiscard]] std::int64_t number_tasks(std::int64_t count) const {
+        return team_.recorder() ? team_.recorder()->reserve_tasks(count) : 0;
+    }
+    [[nodiscard]] trace::Scope recorded(WorkerId w, trace::Kind kind, std::int64_t task) const {
+        return {team_.track(w), kind, {task, -1, -1}};
     }
 
     WorkerTeam& team_;

@@ -23,7 +23,7 @@ struct IncompleteOptions {
     /// New numbers of block rows, e.g. of a fill-reducing ordering; or empty.
     std::vector<Index> positions{};
     ChunkRuntime runtime{}; ///< The runtime of the row tasks.
-    double bandwidth = 0;   ///< Bytes per second that a thread reads and writes, for predictions; 0: RowCosts::byte.
+    double bandwidth = 0;   ///< Bytes per second that a thread reads while all do, for predictions; 0: RowCosts::byte.
 };
 
 /// The pivots that a factorization accepts.

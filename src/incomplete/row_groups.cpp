@@ -1,17 +1,12 @@
 #include "incomplete/row_groups.hpp"
 
-#include <numeric>
+#include <algorithm>
 
 #include "core/run_threads.hpp"
 
 namespace espalier {
 
 namespace {
-
-bool follows_row_before(RowPattern const& pattern, BlockRow i) {
-    Offset const at = pattern.diagonal[i];
-    return at > pattern.ptr[i] && pattern.cols[at - 1] == i - 1;
-}
 
 /// Calls body(t, first, end) on each thread t with its share of 0 .. size.
 template <class Body> void share_among_threads(int threads, Index size, Body const& body) {
@@ -20,17 +15,13 @@ template <class Body> void share_among_threads(int threads, Index size, Body con
     });
 }
 
-std::vector<BlockRow> bounds_of_groups(RowPattern const& dependences, bool continues, BlockRow length, int threads) {
-    std::vector<std::uint8_t> follows(dependences.num_rows, 1);
-    if (continues)
-        share_among_threads(threads, dependences.num_rows, [&](int, BlockRow first, BlockRow end) {
-            for (BlockRow i = first; i < end; ++i) follows[i] = follows_row_before(dependences, i);
-        });
+std::vector<BlockRow> bounds_of_groups(std::vector<std::uint8_t> const& follows, BlockRow length) {
+    auto const n = static_cast<BlockRow>(follows.size());
     std::vector<BlockRow> bounds{0};
-    bounds.reserve(dependences.num_rows / length + 2);
-    for (BlockRow i = 1; i < dependences.num_rows; ++i)
+    bounds.reserve(n / length + 2);
+    for (BlockRow i = 1; i < n; ++i)
         if (follows[i] == 0 || i - bounds.back() == length) bounds.push_back(i);
-    if (dependences.num_rows > 0) bounds.push_back(dependences.num_rows);
+    if (n > 0) bounds.push_back(n);
     return bounds;
 }
 
@@ -61,16 +52,25 @@ Edges edges_of(RowGroups const& groups, RowPattern const& dependences, TaskId fi
 
 } // namespace
 
-bool has_lines(RowPattern const& pattern) {
-    BlockRow lines = 0;
-    for (BlockRow i = 1; i < pattern.num_rows; ++i) lines += follows_row_before(pattern, i);
-    return lines > pattern.num_rows / 2;
+std::vector<std::uint8_t> rows_that_follow(RowPattern const& dependences, int threads) {
+    std::vector<std::uint8_t> follows(dependences.num_rows);
+    share_among_threads(threads, dependences.num_rows, [&](int, BlockRow first, BlockRow end) {
+        for (BlockRow i = first; i < end; ++i) {
+            Offset const at = dependences.diagonal[i];
+            follows[i] = at > dependences.ptr[i] && dependences.cols[at - 1] == i - 1;
+        }
+    });
+    return follows;
 }
 
-RowGroups group_rows_in_order(RowPattern const& pattern, RowPattern const& dependences, bool continues, BlockRow length,
-                              int threads) {
+bool are_lines(std::vector<std::uint8_t> const& follows) {
+    return 2 * std::count(follows.begin(), follows.end(), 1) > std::ssize(follows);
+}
+
+RowGroups group_rows_in_order(RowPattern const& pattern, RowPattern const& dependences,
+                              std::vector<std::uint8_t> const& follows, BlockRow length, int threads) {
     RowGroups groups;
-    groups.row_ptr = bounds_of_groups(dependences, continues, length, threads);
+    groups.row_ptr = bounds_of_groups(follows, length);
     auto const num_groups = static_cast<TaskId>(groups.row_ptr.size()) - 1;
     groups.group_of.resize(dependences.num_rows);
     TaskGraph& graph = groups.graph;

@@ -2,6 +2,7 @@
 // row_tasks(), in parallel and in a fraction of the time.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "incomplete/row_pattern.hpp"
@@ -15,13 +16,15 @@ struct RowGroups {
     TaskGraph graph;                  ///< As of quotient_graph().
 };
 
-/// Whether most rows depend on the row before, as in lines of a grid.
-bool has_lines(RowPattern const& pattern);
+/// For each row whether it depends on the one before, in a symmetric pattern: row i depends on the rows lower(i).
+std::vector<std::uint8_t> rows_that_follow(RowPattern const& dependences, int threads);
 
-/// Groups of at most `length` rows. With `continues` a row that does not depend on the one before begins a new group.
-/// `dependences` is symmetric: row i depends on the rows dependences.lower(i). The cost of a group is the number of blocks
-/// in its rows of `pattern`. Linear; the result does not depend on the number of threads.
-RowGroups group_rows_in_order(RowPattern const& pattern, RowPattern const& dependences, bool continues, BlockRow length,
-                              int threads);
+/// Whether most rows do, as in lines of a grid.
+bool are_lines(std::vector<std::uint8_t> const& follows);
+
+/// Groups of at most `length` rows. A row with follows[i] = 0 begins a new group. The cost of a group is the number of
+/// blocks in its rows of `pattern`. Linear; the result does not depend on the number of threads.
+RowGroups group_rows_in_order(RowPattern const& pattern, RowPattern const& dependences,
+                              std::vector<std::uint8_t> const& follows, BlockRow length, int threads);
 
 } // namespace espalier

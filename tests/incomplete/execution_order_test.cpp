@@ -88,6 +88,20 @@ TEST_P(OrderOfWorkers, WaitsForEveryRowThatARowNeeds) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, OrderOfWorkers, ::testing::Values(1, 2, 4));
 
+TEST(ExecutionOrder, OfGroupsIsThatOfTheirCoarseString) {
+    for (auto const& pattern : {grid_pattern(40, 9, 7), grid_pattern(3, 1, 70), random_pattern(300, 8)})
+        for (int const workers : {2, 3}) {
+            auto const order = make_execution_order(pattern, workers);
+            auto const other = make_execution_order(pattern, workers, fast_string(pattern, workers));
+            EXPECT_EQ(order.coarse_string, other.coarse_string);
+            EXPECT_EQ(order.row_at, other.row_at);
+            EXPECT_EQ(order.chunk_ptr, other.chunk_ptr);
+            EXPECT_EQ(order.worker_ptr, other.worker_ptr);
+            EXPECT_EQ(order.tasks.successors, other.tasks.successors);
+            EXPECT_EQ(order.tasks.cost, other.tasks.cost);
+        }
+}
+
 TEST(ExecutionOrder, OneWorkerNeverWaits) {
     auto const order = make_execution_order(grid_pattern(6, 6, 6), 1, "D(5)");
     EXPECT_TRUE(order.forward.waits.empty());

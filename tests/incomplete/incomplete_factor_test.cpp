@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <random>
+#include <set>
 
 #include "common/matrices.hpp"
 #include "core/status_of.hpp"
@@ -313,6 +315,33 @@ TEST(IncompleteFactor, ReportsItsSizes) {
     EXPECT_EQ(sizes.nnz_factor, 9 * fill_pattern(block_pattern(a, 3), 1).num_blocks());
     EXPECT_GT(sizes.chunks, 5);
     EXPECT_LE(sizes.synchronizations, 2 * sizes.coarse_edges);
+}
+
+TEST(IncompleteFactor, RecordsTheWorkOnEachChunk) {
+    auto const a = block_matrix<double>(200, 1, Symmetry::general, 5);
+    for (auto const schedule : {SchedulePolicy::static_order, SchedulePolicy::dynamic_tree}) {
+        trace::Recorder recorder({});
+        WorkerTeam team(Topology::detect(), 2);
+        for (int w = 0; w < 2; ++w) recorder.add_thread({.worker = w});
+        team.record(&recorder);
+        IncompleteOptions options{.coarse_string = "B(10)"};
+        options.runtime.schedule.schedule = schedule;
+        IncompleteFactor<double> factor(a, options, team);
+        factor.factorize(a);
+        std::vector<double> x(a.rows, 1.0);
+        factor.solve(x.data(), x.data());
+        team.record(nullptr);
+        std::map<trace::Kind, int> count;
+        std::set<std::int64_t> tasks;
+        for (auto const& state : recorder.collect().states) {
+            ++count[static_cast<trace::Kind>(state.kind)];
+            if (state.task >= 0) tasks.insert(state.task);
+        }
+        EXPECT_EQ(count[trace::Kind::factor], factor.sizes().chunks);
+        EXPECT_EQ(count[trace::Kind::forward], factor.sizes().chunks);
+        EXPECT_EQ(count[trace::Kind::backward], factor.sizes().chunks);
+        EXPECT_EQ(std::ssize(tasks), 3 * factor.sizes().chunks);
+    }
 }
 
 TEST(IncompleteFactor, RefusesWrongOptions) {
