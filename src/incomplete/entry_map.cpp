@@ -61,12 +61,12 @@ void visit_strips(CscMatrix<T> const& a, std::span<Index const> positions, int s
 
 } // namespace
 
-template <class T> void EntryMap<T>::allocate(Offset stored, bool of_blocks, bool in_order) {
+template <class T> void EntryMap<T>::allocate(Offset stored, bool of_blocks) {
     Offset const count = ptr_.back();
     bool const is_narrow = stored <= std::numeric_limits<std::int32_t>::max();
     memory_[0] = Arena((count + ahead) * (is_narrow ? sizeof(std::int32_t) : sizeof(Offset)), Allocation::local);
-    memory_[1] = Arena(in_order ? 0 : count * sizeof(BlockRow), Allocation::local);
-    memory_[2] = Arena(of_blocks && !in_order ? count : 0, Allocation::local);
+    memory_[1] = Arena(in_order_ ? 0 : count * sizeof(BlockRow), Allocation::local);
+    memory_[2] = Arena(of_blocks && !in_order_ ? count : 0, Allocation::local);
     if (is_narrow)
         narrow_ = memory_[0].template as<std::int32_t>();
     else
@@ -97,10 +97,10 @@ EntryMap<T> EntryMap<T>::make(CscMatrix<T> const& a, std::span<Index const> posi
     for (BlockRow p = 0; p < n; ++p)
         map.ptr_[p + 1] = map.ptr_[p] + std::exchange(next[order.row_at[p]], map.ptr_[p]);
     auto const ascends = [](Index const* first, Index const* end) { return std::is_sorted(first, end); };
-    bool const in_order = is_pattern_of_a && positions.empty() && (B == 1 || has_strips) &&
-                          map.ptr_.back() * map.strip_ == blocks_of_factor * B * B && all_columns(a, threads, ascends);
-    map.allocate(a.stored(), B > 1, in_order);
-    if (in_order)
+    map.in_order_ = is_pattern_of_a && positions.empty() && (B == 1 || has_strips) &&
+                    map.ptr_.back() * map.strip_ == blocks_of_factor * B * B && all_columns(a, threads, ascends);
+    map.allocate(a.stored(), B > 1);
+    if (map.in_order_)
         on_threads([&](BlockRow row, int, BlockRow, int, Offset source) { map.set_source(next[row]++, source); });
     else
         on_threads([&](BlockRow row, int i, BlockRow column, int j, Offset source) {

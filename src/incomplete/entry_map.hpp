@@ -26,7 +26,7 @@ template <class T> class EntryMap {
     [[nodiscard]] int strip() const { return strip_; }
     /// Whether the values of each row are all those of its blocks, in the order of the row in the pattern, and
     /// column-major in each block. Then column() and in_block() are not known.
-    [[nodiscard]] bool is_in_order() const { return column_.empty(); }
+    [[nodiscard]] bool is_in_order() const { return in_order_; }
     /// The position of the block column of a strip, and the entry of the block where it begins.
     [[nodiscard]] BlockRow column(Offset strip) const { return column_[strip]; }
     [[nodiscard]] int in_block(Offset strip) const { return in_block_.empty() ? 0 : in_block_[strip]; }
@@ -62,7 +62,7 @@ template <class T> class EntryMap {
 
     [[nodiscard]] Offset source_of(Offset strip) const { return narrow_.empty() ? wide_[strip] : narrow_[strip]; }
     static Offset stored(Offset source) { return is_complex<T> && source < 0 ? ~source : source; }
-    void allocate(Offset stored, bool of_blocks, bool in_order);
+    void allocate(Offset stored, bool of_blocks);
     void set_source(Offset strip, Offset source) {
         if (narrow_.empty())
             wide_[strip] = source;
@@ -71,6 +71,7 @@ template <class T> class EntryMap {
     }
 
     int strip_ = 1;
+    bool in_order_ = false;
     LargeVector<Offset> ptr_{0};
     /// The first value of a strip in A, or its complement if the value is to be conjugated. Zeros follow the last one.
     /// In 32 bits if A is small enough.
