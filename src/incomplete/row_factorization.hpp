@@ -171,7 +171,11 @@ template <class T> class RowFactorization<T, 1> {
     [[nodiscard]] Index replaced() const { return replaced_; }
 
     void factorize(BlockRow p) noexcept {
-        auto const& [entries, a, lower, upper, inverse, pivots] = arrays_;
+        EntryMap<T> const& entries = arrays_.entries;
+        T const* const a = arrays_.a;
+        RowStorage<T> const &lower = arrays_.lower, &upper = arrays_.upper;
+        T* const inverse = arrays_.inverse;
+        PivotRule<T> const& pivots = arrays_.pivots;
         T* const row = row_.template as<T>().data();
         Offset entry = entries.begin(p);
         Offset const end = entries.begin(p + 1);
