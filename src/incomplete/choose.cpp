@@ -97,5 +97,6 @@ FactorizationChoice choose_incomplete_factorization(CscMatrix<T> const& a, Optio
     template FactorizationChoice choose_incomplete_factorization<T>(CscMatrix<T> const&, Options const&);    \
     template FactorizationChoice choose_factorization<T>(CscMatrix<T> const&, Options const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier
