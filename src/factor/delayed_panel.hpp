@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -36,11 +35,9 @@ template <class T> struct LeftOver {
 
 template <class T> class DelayedPanel {
   public:
-    /// All columns are left over. The coefficients are undefined.
-    DelayedPanel(Index columns, Index rows_below, bool has_upper)
-        : columns_(columns), rows_below_(rows_below), has_upper_(has_upper),
-          memory_(std::make_unique_for_overwrite<T[]>(entries(columns, rows_below, has_upper))),
-          off_diagonal_(columns, T(0)) {}
+    /// All columns are left over. `memory` has space for the coefficients, which remain undefined.
+    DelayedPanel(Index columns, Index rows_below, bool has_upper, T* memory)
+        : columns_(columns), rows_below_(rows_below), has_upper_(has_upper), memory_(memory), off_diagonal_(columns, T(0)) {}
 
     /// The number of coefficients.
     [[nodiscard]] static Index entries(Index columns, Index rows_below, bool has_upper) {
@@ -54,10 +51,10 @@ template <class T> class DelayedPanel {
     /// All columns, those left over included.
     [[nodiscard]] MatrixView<T> lower() const {
         Index const rows = columns_ + rows_below_;
-        return {memory_.get(), rows, columns_, rows};
+        return {memory_, rows, columns_, rows};
     }
     [[nodiscard]] MatrixView<T> whole_upper() const {
-        return {memory_.get() + entries(columns_, rows_below_, false), rows_below_, columns_,
+        return {memory_ + entries(columns_, rows_below_, false), rows_below_, columns_,
                 std::max<Index>(1, rows_below_)};
     }
     /// The columns of the pivots.
@@ -124,7 +121,7 @@ template <class T> class DelayedPanel {
     Index columns_, rows_below_;
     Index pivots_ = 0;
     bool has_upper_;
-    std::unique_ptr<T[]> memory_;
+    T* memory_;
     std::vector<T> off_diagonal_;
     std::vector<Index> row_numbers_, column_numbers_;
 };

@@ -41,7 +41,7 @@ std::uint64_t saved_panel_bytes(BlockStructure const& structure, FactorForm form
                                 int workers) {
     Offset largest = 0;
     for (Cblk const& cblk : structure.cblks)
-        if (cblk.rows_below() > 0) largest = std::max(largest, panel_size(cblk, form));
+        if (cblk.rows_below() > 0 || form.has_upper()) largest = std::max(largest, panel_size(cblk, form));
     return static_cast<std::uint64_t>(largest) * scalar_bytes * static_cast<std::uint64_t>(workers);
 }
 
@@ -55,6 +55,9 @@ DelayedPivoting<T>::DelayedPivoting(Factor<T>& factor, KernelFamily<T>& kernels,
     for (CblkId k = structure_.num_cblks() - 1; k >= 0; --k)
         if (CblkId const parent = factor.cblk(k).parent; parent != no_cblk)
             next_sibling_[k] = std::exchange(first_child_[parent], k);
+    for (CblkId k = 0; k < structure_.num_cblks(); ++k)
+        if (factor.has_panel(k))
+            most_saved_ = std::max(most_saved_, overwritten(k).rows * overwritten(k).cols * sizeof(T));
 }
 
 template <class T>
@@ -63,9 +66,12 @@ PivotStats DelayedPivoting<T>::factorize(CblkId k, WorkerId worker, UpdateWorksp
     Index const from_children = num_left_by_children(k), arriving = from_children + num_received(k);
     Index const rows = rows_of_interior(k), width = factor_.cblk(k).width();
     MatrixView<T> from = factor_.lower(k);
+    // LDL interchanges rows and columns anyway. LU interchanges only rows at first: a column that is zero then takes
+    // the row of another one.
+    bool const may_restart = rows > 0 || form_.has_upper();
     auto attempt = Attempt::diagonal_failed;
     if (arriving == 0) {
-        if (rows == 0) {
+        if (!may_restart) {
             PivotStats const stats = kernels_.factorize_diagonal(k, threshold_, division);
             solve(&KernelFamily<T>::solve_rows);
             return stats;
@@ -77,7 +83,7 @@ PivotStats DelayedPivoting<T>::factorize(CblkId k, WorkerId worker, UpdateWorksp
         if (attempt == Attempt::accepted) return stats;
         from = saved.panel;
     }
-    auto panel = allocate(k, width + arriving);
+    auto panel = allocate(k, worker, width + arriving);
     auto const assemble = [&] {
         panel->clear(width);
         MatrixView<T> const own = form_.has_d() ? factor_.lower(k) : from; // of ldl only the diagonal block was saved
@@ -94,7 +100,7 @@ PivotStats DelayedPivoting<T>::factorize(CblkId k, WorkerId worker, UpdateWorksp
     // After an attempt, LU would fail again. LDL leaves aside the columns for which it has failed.
     bool const tries_summed_rows = arriving > 0 || (attempt == Attempt::diagonal_failed && form_.has_d());
     PivotStats stats;
-    if (rows == 0) {
+    if (!may_restart) {
         stats = pivots.eliminate_all(*panel);
     } else if (!tries_summed_rows || !pivots.from_summed_rows(*panel, stats)) {
         if (tries_summed_rows) assemble();
@@ -135,13 +141,14 @@ template <class T> Index DelayedPivoting<T>::rows_of_interior(CblkId k) const {
     return rows;
 }
 
+template <class T> MatrixView<T> DelayedPivoting<T>::overwritten(CblkId k) const {
+    return form_.has_upper() ? factor_.lower(k) : factor_.diagonal(k);
+}
+
 template <class T> void DelayedPivoting<T>::save(CblkId k, Saved& saved) const {
-    MatrixView<T> const lower = form_.has_upper() ? factor_.lower(k) : factor_.diagonal(k);
-    if (Index const size = lower.rows * lower.cols; size > saved.size) {
-        saved.memory = std::make_unique_for_overwrite<T[]>(size);
-        saved.size = size;
-    }
-    saved.panel = {saved.memory.get(), lower.rows, lower.cols, lower.rows};
+    MatrixView<T> const lower = overwritten(k);
+    if (saved.memory.empty()) saved.memory = Arena(most_saved_, Allocation::local);
+    saved.panel = {saved.memory.template as<T>().data(), lower.rows, lower.cols, lower.rows};
     copy_panel<T>(lower, form_.has_upper(), saved.panel);
 }
 
@@ -159,13 +166,14 @@ template <class T> auto DelayedPivoting<T>::try_static(CblkId k, Index rows, Blo
     return Attempt::accepted;
 }
 
-template <class T> std::unique_ptr<DelayedPanel<T>> DelayedPivoting<T>::allocate(CblkId k, Index columns) {
+template <class T> std::unique_ptr<DelayedPanel<T>> DelayedPivoting<T>::allocate(CblkId k, WorkerId worker, Index columns) {
     Index const rows_below = factor_.cblk(k).rows_below();
     auto const entries = DelayedPanel<T>::entries(columns, rows_below, form_.has_upper());
     auto const bytes = static_cast<std::uint64_t>(entries) * sizeof(T);
     std::uint64_t const panels = bytes_ += bytes;
     require_memory(panels + received_bytes_, bytes);
-    return std::make_unique<DelayedPanel<T>>(columns, rows_below, form_.has_upper());
+    T* const memory = factor_.delayed_memory(worker).template take<T>(entries);
+    return std::make_unique<DelayedPanel<T>>(columns, rows_below, form_.has_upper(), memory);
 }
 
 // Error{out_of_memory} if delayed columns may not have `bytes`, of which `more` are to be allocated.

@@ -10,8 +10,8 @@
 // process delays columns in its own memory.
 //
 // At a root, and below the kept cblks of a Schur complement, nothing can be delayed. All rows that may be
-// eliminated are in the diagonal block there, and pivots that are still too small belong to a matrix that is
-// singular to working precision. They are replaced and counted.
+// eliminated are in the diagonal block there, all rows and columns of it may be interchanged, and pivots that are still
+// too small belong to a matrix that is singular to working precision. They are replaced and counted.
 #pragma once
 
 #include <atomic>
@@ -70,8 +70,7 @@ template <class T> class DelayedPivoting {
     // computed last. Those of L of the other factorizations are restored from the result of the attempt: rook
     // pivoting bounds L in the diagonal block, so this is as accurate as any elimination.
     struct alignas(64) Saved { // written by one worker
-        std::unique_ptr<T[]> memory;
-        Index size = 0;
+        Arena memory;
         MatrixView<T> panel;
     };
     enum class Attempt { accepted, diagonal_failed, rows_failed };
@@ -81,10 +80,11 @@ template <class T> class DelayedPivoting {
         ReceivedColumns<T> columns;
     };
 
+    [[nodiscard]] MatrixView<T> overwritten(CblkId k) const;
     void save(CblkId k, Saved& saved) const;
     [[nodiscard]] Attempt try_static(CblkId k, Index rows, BlockDivision const* division,
                                      Solve const& solve, PivotStats& stats);
-    [[nodiscard]] std::unique_ptr<DelayedPanel<T>> allocate(CblkId k, Index columns);
+    [[nodiscard]] std::unique_ptr<DelayedPanel<T>> allocate(CblkId k, WorkerId worker, Index columns);
     void add_diagonal(CblkId k, MatrixView<T const> diagonal, DelayedPanel<T>& panel) const;
     void add_rows(CblkId k, MatrixView<T const> below, DelayedPanel<T>& panel) const;
     void restore_rows(CblkId k, UpdateWorkspace<T>& workspace, DelayedPanel<T>& panel) const;
@@ -106,6 +106,7 @@ template <class T> class DelayedPivoting {
     DelayRules rules_;
     Real<T> threshold_;
     std::vector<CblkId> first_child_, next_sibling_;
+    std::size_t most_saved_ = 0; ///< The bytes of the largest one.
     std::vector<Saved> saved_; ///< By worker.
     std::vector<std::vector<Received>> received_; ///< By cblk and ascending processes; empty with one process.
     std::atomic<std::uint64_t> bytes_{0};

@@ -38,7 +38,7 @@ std::uint64_t panel_bytes(BlockStructure const& structure, FactorForm form, std:
 template <class T> void Factor<T>::allocate(FactorForm form, std::vector<WorkerId> const& owner,
                                             Allocation allocation, WorkerTeam& team, Interrupt* interrupt) {
     int const num_workers = team.size();
-    clear_delayed(false);
+    clear_delayed(0);
     form_ = form;
     allocation_ = allocation;
     owned_.assign(num_workers, {});
@@ -150,11 +150,13 @@ template <class T> std::span<std::byte const> Factor<T>::panel(CblkId k) const {
     return std::as_bytes(std::span<T const>(panels_[k], panels_[k] + panel_size(cblk(k), form_)));
 }
 
-template <class T> void Factor<T>::clear_delayed(bool some_may_follow) {
+template <class T> void Factor<T>::clear_delayed(int workers) {
     delayed_.clear();
-    delayed_.resize(some_may_follow ? structure_->cblks.size() : 0);
+    delayed_.resize(workers > 0 ? structure_->cblks.size() : 0);
+    delayed_memory_.resize(workers);
+    for (DelayedMemory& memory : delayed_memory_) memory.restart();
     arrived_.clear();
-    arrived_.resize(some_may_follow && structure_->is_part() ? structure_->cblks.size() : 0);
+    arrived_.resize(workers > 0 && structure_->is_part() ? structure_->cblks.size() : 0);
     arrived_unknowns_.clear();
 }
 

@@ -30,6 +30,7 @@
 
 #include "core/interrupt.hpp"
 #include "core/scalar.hpp"
+#include "factor/delayed_memory.hpp"
 #include "factor/delayed_panel.hpp"
 #include "kernels/view.hpp"
 #include "runtime/first_touch.hpp"
@@ -92,8 +93,9 @@ template <class T> class Factor {
     [[nodiscard]] bool has_delayed() const {
         return std::ranges::any_of(delayed_, [](auto const& panel) { return panel != nullptr; });
     }
-    /// Removes all delayed panels and, if `some_may_follow`, makes room for new ones.
-    void clear_delayed(bool some_may_follow);
+    /// Removes all delayed panels. `workers` workers may add new ones; 0: none follow.
+    void clear_delayed(int workers);
+    [[nodiscard]] DelayedMemory& delayed_memory(WorkerId worker) { return delayed_memory_[worker]; }
     /// Threads may call this at the same time for different cblks.
     void set_delayed(CblkId k, std::unique_ptr<DelayedPanel<T>> panel) { delayed_[k] = std::move(panel); }
 
@@ -175,6 +177,7 @@ template <class T> class Factor {
     std::vector<std::int32_t> perm_;
     std::vector<T> off_diagonal_;
     std::vector<std::unique_ptr<DelayedPanel<T>>> delayed_; ///< By cblk; empty if there can be none.
+    std::vector<DelayedMemory> delayed_memory_;             ///< By worker.
     std::vector<std::vector<ArrivedColumns>> arrived_;      ///< Likewise, and with one process.
     std::vector<Index> arrived_unknowns_;
     std::unique_ptr<std::mutex> unknowns_mutex_ = std::make_unique<std::mutex>(); ///< For arrived_unknowns_.

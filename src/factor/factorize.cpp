@@ -63,7 +63,7 @@ template <class T> class FactorizationRun {
         bool const has_pivots = factor.form().has_d() || factor.form().has_upper();
         if (options.delays && has_pivots)
             delays_.emplace(factor, *kernels_, *options.delays, threshold_, team.size());
-        factor.clear_delayed(delays_.has_value());
+        factor.clear_delayed(delays_ ? team.size() : 0);
         if (trace::Recorder* const recorder = team.recorder()) {
             levels_ = tree_levels(structure_);
             recorder->add_dependencies(dependencies(plan, first_number_));

@@ -24,6 +24,13 @@ template <class T> void permute_rows(MatrixView<T> a, std::span<std::int32_t con
     }
 }
 
+// Lets the first pivot be an entry that is not finite, if there is one.
+template <class T> void show_overflow(MatrixView<T> a) {
+    for (Index j = 0; j < a.cols; ++j)
+        for (Index i = 0; i < a.rows; ++i)
+            if (!is_finite(a(i, j))) a(0, 0) = a(i, j);
+}
+
 void permute(std::span<std::int32_t> numbers, std::span<std::int32_t const> perm) {
     std::vector<std::int32_t> const before(numbers.begin(), numbers.end());
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = before[perm[i]];
@@ -60,9 +67,13 @@ template <class T> PivotStats PanelPivots<T>::from_all_rows(DelayedPanel<T>& pan
     ThresholdPivots const found =
         factor_lu_threshold<T>(panel.lower(), panel.whole_upper(), row_perm, column_perm,
                                {static_cast<Real<T>>(rules_.u), threshold_, rows_});
-    panel.set_pivots(found.eliminated, row_perm, column_perm);
-    panel.is_odd = is_odd(row_perm) != is_odd(column_perm);
     PivotStats stats = found.stats;
+    if (Index const e = found.eliminated; rows_ == 0 && e < panel.columns()) {
+        stats.zero_column = e;
+        show_overflow(panel.lower().block(e, e, panel.columns() - e, panel.columns() - e));
+    }
+    panel.set_pivots(rows_ == 0 ? panel.columns() : found.eliminated, row_perm, column_perm);
+    panel.is_odd = is_odd(row_perm) != is_odd(column_perm);
     stats.delayed = panel.left();
     return stats;
 }

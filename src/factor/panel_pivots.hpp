@@ -26,9 +26,10 @@ template <class T> class PanelPivots {
     PanelPivots(FactorForm form, DelayRules const& rules, Real<T> threshold, Index rows)
         : form_(form), rules_(rules), threshold_(threshold), rows_(rows) {}
 
-    /// All columns, with pivots from the fully summed rows. Where nothing can be delayed.
+    /// All columns, with pivots from the fully summed rows. Where nothing can be delayed. lu interchanges only rows.
     PivotStats eliminate_all(DelayedPanel<T>& panel) const;
-    /// With a view of all rows: columns without a good pivot are left over (kernels/threshold.hpp).
+    /// With a view of all rows: columns without a good pivot are left over (kernels/threshold.hpp). Where nothing can be
+    /// delayed, lu then has no column left.
     PivotStats from_all_rows(DelayedPanel<T>& panel) const;
     /// Likewise, in less time: columns that have a pivot in the fully summed rows are eliminated first, all at once.
     /// Returns false, and has overwritten the panel, if this does not bound L.

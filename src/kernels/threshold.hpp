@@ -21,7 +21,7 @@ namespace espalier {
 /// When a pivot is accepted.
 template <class T> struct PivotRule {
     Real<T> u = 0;         ///< Least modulus relative to the other entries of its column: |L| <= 1/u.
-    Real<T> threshold = 0; ///< A pivot is replaced, as in factor_ldl(), if its whole column is smaller.
+    Real<T> threshold = 0; ///< A pivot is replaced if its whole column (lu: and its whole row) is smaller.
     Index rows = 0;        ///< The number of rows below that count, from the first one on.
 };
 
@@ -46,7 +46,8 @@ ThresholdPivots factor_ldl_threshold(bool conjugate, MatrixView<T> a, std::span<
 
 /// A(p, q) = L U for the panel `lower`, (m + r) x m, and the rows of U right of it: `upper`, s x m, stored
 /// transposed. U is not bounded. row_perm[new] = old and column_perm[new] = old have m entries. In `upper`,
-/// too, columns from `eliminated` on are what remains of the rows left over.
+/// too, columns from `eliminated` on are what remains of the rows left over. With rule.rows = 0 all columns are
+/// eliminated, unless entries are not finite or zeros are not replaced.
 template <class T>
 ThresholdPivots factor_lu_threshold(MatrixView<T> lower, MatrixView<T> upper,
                                     std::span<std::int32_t> row_perm, std::span<std::int32_t> column_perm,

@@ -42,7 +42,7 @@ template <class T> class ThresholdLu {
             k += found;
             untried = found > 0 ? n_ - k : rest;
         }
-        return {stats_, k};
+        return {{}, k};
     }
 
   private:
@@ -73,8 +73,8 @@ template <class T> class ThresholdLu {
         auto const summed = largest_entry(column + k, n_ - k);
         Real<T> const below = largest_entry(column + n_, rule_.rows).value;
         row_of_[k] = k + std::max<Index>(summed.index, 0);
-        if (std::max(summed.value, below) < rule_.threshold) return true; // is replaced
-        return summed.value > 0 && summed.value >= rule_.threshold && summed.value >= rule_.u * below;
+        return summed.value > 0 && summed.value >= rule_.threshold && summed.value >= rule_.u * below &&
+               is_finite(summed.value);
     }
 
     // Moves the pivot to k within columns [first, last), computes its column of L and updates the others.
@@ -84,10 +84,6 @@ template <class T> class ThresholdLu {
         if (row_of_[k] != k)
             for (Index j = first; j < last; ++j) std::swap(a_(k, j), a_(row_of_[k], j));
         T* const l = a_.column(k);
-        if (Real<T> const size = std::abs(l[k]); size < rule_.threshold) {
-            l[k] = size == 0 ? T(rule_.threshold) : l[k] / size * rule_.threshold;
-            ++stats_.replaced;
-        }
         for (Index i = k + 1; i < a_.rows; ++i) l[i] /= l[k];
         Index const below = a_.rows - k - 1, right = last - k - 1;
         subtract_product<T>(Op::none, a_.block(k + 1, k, below, 1), a_.block(k, k + 1, 1, right),
@@ -113,7 +109,63 @@ template <class T> class ThresholdLu {
     std::span<std::int32_t> row_perm_, column_perm_;
     PivotRule<T> rule_;
     std::vector<Index> row_of_; ///< The row that was interchanged with row k.
-    PivotStats stats_;
+};
+
+// Entries below the threshold are negligible. A column left over whose entries all are must wait for a row like it:
+// with another row, it would take the pivot of a column that needs this row. Such pairs have pivots that are replaced.
+template <class T> class NegligiblePairs {
+  public:
+    NegligiblePairs(MatrixView<T> lower, MatrixView<T> upper, std::span<std::int32_t> row_perm,
+                    std::span<std::int32_t> column_perm, PivotRule<T> const& rule)
+        : lower_(lower), upper_(upper), n_(lower.cols), row_perm_(row_perm), column_perm_(column_perm), rule_(rule) {}
+
+    // The first k pivots are found.
+    void replace(ThresholdPivots& found) {
+        Index& k = found.eliminated;
+        Index const first = k;
+        for (Index row = first, column = first; column < n_; ++column, ++row) {
+            while (column < n_ && !is_negligible_column(column, first)) ++column;
+            while (row < n_ && !is_negligible_row(row, first)) ++row;
+            if (column >= n_ || row >= n_) return;
+            move(row, column, k);
+            clear(k++);
+            ++found.stats.replaced;
+        }
+    }
+
+  private:
+    [[nodiscard]] bool are_negligible(T const* x, Index n) const {
+        return std::all_of(x, x + n, [this](T value) { return abs1(value) < rule_.threshold; });
+    }
+    [[nodiscard]] bool is_negligible_column(Index j, Index first) const {
+        return are_negligible(lower_.column(j) + first, n_ - first) &&
+               are_negligible(lower_.column(j) + n_, rule_.rows);
+    }
+    [[nodiscard]] bool is_negligible_row(Index i, Index first) const {
+        for (Index j = first; j < n_; ++j)
+            if (!are_negligible(&lower_(i, j), 1)) return false;
+        return are_negligible(upper_.column(i), std::min(rule_.rows, upper_.rows));
+    }
+    void move(Index row, Index column, Index k) {
+        swap_columns(lower_, k, column);
+        swap_columns(upper_, k, row);
+        for (Index j = 0; j < n_; ++j) std::swap(lower_(k, j), lower_(row, j));
+        std::swap(column_perm_[k], column_perm_[column]);
+        std::swap(row_perm_[k], row_perm_[row]);
+    }
+    void clear(Index k) {
+        T* const l = lower_.column(k);
+        std::fill(l + k, l + n_ + rule_.rows, T(0));
+        for (Index j = k; j < n_; ++j) lower_(k, j) = T(0);
+        std::fill_n(upper_.column(k), std::min(rule_.rows, upper_.rows), T(0));
+        l[k] = T(rule_.threshold);
+        for (Index i = n_ + rule_.rows; i < lower_.rows; ++i) l[i] /= rule_.threshold;
+    }
+
+    MatrixView<T> lower_, upper_;
+    Index n_;
+    std::span<std::int32_t> row_perm_, column_perm_;
+    PivotRule<T> rule_;
 };
 
 } // namespace
@@ -122,14 +174,16 @@ template <class T>
 ThresholdPivots factor_lu_threshold(MatrixView<T> lower, MatrixView<T> upper,
                                     std::span<std::int32_t> row_perm, std::span<std::int32_t> column_perm,
                                     PivotRule<T> const& rule) {
-    ThresholdPivots const result = ThresholdLu<T>(lower, row_perm, column_perm, rule).run();
+    ThresholdPivots result = ThresholdLu<T>(lower, row_perm, column_perm, rule).run();
     Index const pivots = result.eliminated, rest = lower.cols - pivots;
-    if (pivots == 0) return result;
-    permute_columns(upper, row_perm);
-    auto const u = upper.block(0, 0, upper.rows, pivots);
-    solve_right<T>(Op::transpose, Diag::unit, lower.block(0, 0, pivots, pivots), u);
-    subtract_product<T>(Op::transpose, u, lower.block(pivots, 0, rest, pivots),
-                        upper.block(0, pivots, upper.rows, rest));
+    if (pivots > 0) {
+        permute_columns(upper, row_perm);
+        auto const u = upper.block(0, 0, upper.rows, pivots);
+        solve_right<T>(Op::transpose, Diag::unit, lower.block(0, 0, pivots, pivots), u);
+        subtract_product<T>(Op::transpose, u, lower.block(pivots, 0, rest, pivots),
+                            upper.block(0, pivots, upper.rows, rest));
+    }
+    if (rest > 0) NegligiblePairs<T>(lower, upper, row_perm, column_perm, rule).replace(result);
     return result;
 }
 

@@ -189,14 +189,37 @@ TYPED_TEST(ThresholdTyped, LuEliminatesWhatItCan) {
         }
 }
 
-TYPED_TEST(ThresholdTyped, ZeroColumnsAreReplacedAndZeroRowsAreLeftOver) {
+TYPED_TEST(ThresholdTyped, ZeroColumnsOfLuWaitForZeroRows) {
     using T = TypeParam;
     Index const m = 40, r = 10;
+    auto const u = static_cast<Real<T>>(0.01);
     auto a = random_dense<T>(m + r, m, 3);
-    auto const right = random_dense<T>(m, r, 4);
-    for (Index i = 0; i < m + r; ++i) a(i, 7) = T(0);
-    auto const found = check_lu(a, right, r, static_cast<Real<T>>(0.01));
-    EXPECT_EQ(found.stats.replaced, 1);
+    auto right = random_dense<T>(m, r, 4);
+    for (Index i = 0; i < m + r; ++i) a(i, 7) = a(i, 13) = T(0);
+    auto const left = check_lu(a, right, r, u);
+    EXPECT_EQ(left.eliminated, m - 2);
+    EXPECT_EQ(left.stats.replaced, 0);
+    for (Index j = 0; j < m; ++j) a(20, j) = T(0);
+    for (Index j = 0; j < r; ++j) right(20, j) = T(0);
+    auto const one = check_lu(a, right, r, u);
+    EXPECT_EQ(one.eliminated, m - 1);
+    EXPECT_EQ(one.stats.replaced, 1);
+}
+
+// Wherever the zero columns are, the others find their pivots.
+TYPED_TEST(ThresholdTyped, OnlyPivotsOfZeroColumnsAreReplacedWhereNoRowBelowCounts) {
+    using T = TypeParam;
+    Index const m = 70, r = 10;
+    auto a = random_dense<T>(m + r, m, 3);
+    for (Index i = 0; i < m; ++i) a(i, 0) = a(i, 33) = a(i, 41) = T(0);
+    auto const found = check_lu(a, random_dense<T>(m, r, 4), 0, static_cast<Real<T>>(0.01));
+    EXPECT_EQ(found.eliminated, m);
+    EXPECT_EQ(found.stats.replaced, 3);
+}
+
+TYPED_TEST(ThresholdTyped, ZeroColumnsOfLdlAreReplacedAndZeroRowsAreLeftOver) {
+    using T = TypeParam;
+    Index const m = 40, r = 10;
     auto square = random_symmetric<T>(true, m, 5);
     auto below = random_dense<T>(r, m, 6);
     for (Index i = 0; i < m; ++i) square(i, 7) = square(7, i) = T(0);

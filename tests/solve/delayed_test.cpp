@@ -66,6 +66,25 @@ TYPED_TEST(DelayedSolveTyped, SolvesWithEveryOperator) {
         }
 }
 
+TYPED_TEST(DelayedSolveTyped, DeterminantIsThatOfDenseElimination) {
+    using T = TypeParam;
+    for (Factorization const kind : factorizations_with_pivots) {
+        int compared = 0;
+        for (unsigned seed = 1; seed <= 10; ++seed) {
+            auto const a = kkt_system<T>(symmetry_for<T>(kind), 100, 40, seed);
+            Delayed<T> f(a, kind, 2);
+            auto const unit = unit_vectors<T>(a.cols);
+            auto x = product(to_dense(a), unit);
+            solve<T>(f.factor, f.plan, f.view(x), f.team, {});
+            LogDeterminant found;
+            found *= pivot_product(f.factor);
+            double const error = determinant_error(x, unit, a.cols, [](auto const&) {});
+            compared += expect_close<T>(found, dense_determinant(a), error, fmt::format("{} {}", to_string(kind), seed));
+        }
+        EXPECT_GE(compared, 7) << to_string(kind); // a few of the systems are ill-conditioned for single precision
+    }
+}
+
 TYPED_TEST(DelayedSolveTyped, SolvesForSparseRightHandSides) {
     using T = TypeParam;
     for (Factorization const kind : factorizations_with_pivots) {

@@ -1,8 +1,11 @@
 // Shared by the tests of this room: small random systems, factorized, and products with the dense matrix.
 #pragma once
 
+#include <cmath>
 #include <set>
+#include <span>
 
+#include "factor/pivots.hpp"
 #include "factor/support.hpp"
 #include "refine/dense.hpp"
 #include "solve/solve.hpp"
@@ -88,6 +91,60 @@ template <class T> struct Factorized : System<T> {
         return {x.data(), n, std::ssize(x) / n, n};
     }
 };
+
+/// A determinant as phase and logarithm of the modulus.
+struct LogDeterminant {
+    std::complex<double> phase = 1;
+    double log_modulus = 0;
+
+    template <class T> void operator*=(Determinant<T> const& factor) {
+        phase *= std::complex<double>(static_cast<double>(real_part(factor.phase)),
+                                      static_cast<double>(imag_part(factor.phase)));
+        log_modulus += factor.log_modulus;
+    }
+};
+
+/// By dense elimination in double precision.
+template <class T> LogDeterminant dense_determinant(CscMatrix<T> const& a) {
+    auto reference = to_dense<std::complex<double>>(a);
+    LogDeterminant determinant;
+    for (auto const pivot : eliminate(reference, a.cols)) {
+        determinant.phase *= pivot / std::abs(pivot);
+        determinant.log_modulus += std::log(std::abs(pivot));
+    }
+    return determinant;
+}
+
+/// The sum of the norms of the columns of F^-1 A - I, for factors of F = A + E. By the inequality of Hadamard it bounds
+/// the error of log(det(F)), but for terms of second order. `x` contains rows of F^-1 A, `i` the same rows of I, and sum
+/// adds up over processes.
+template <class T, class Sum>
+double determinant_error(std::vector<T> const& x, std::vector<T> const& i, Index n, Sum const& sum) {
+    std::vector<double> squares(n);
+    Index const rows = std::ssize(x) / n;
+    for (Index k = 0; k < std::ssize(x); ++k) squares[k / rows] += static_cast<double>(std::norm(x[k] - i[k]));
+    sum(std::span(squares));
+    double norms = 0;
+    for (double const square : squares) norms += std::sqrt(square);
+    return norms;
+}
+
+/// `error` is that of the factors, as above. Returns false, and expects nothing, if it may change a sign.
+template <class T>
+bool expect_close(LogDeterminant const& found, LogDeterminant const& expected, double error, std::string const& what) {
+    if (!(error < 0.25)) return false;
+    double const tolerance = 2 * error; // for terms of second order, and errors of the solve
+    EXPECT_NEAR(found.log_modulus, expected.log_modulus, tolerance) << what;
+    EXPECT_NEAR(std::abs(found.phase - expected.phase), 0, is_complex<T> ? tolerance : 1e-12) << what;
+    return true;
+}
+
+/// The columns of the unit matrix.
+template <class T> std::vector<T> unit_vectors(Index n) {
+    std::vector<T> all(static_cast<std::size_t>(n * n), T(0));
+    for (Index j = 0; j < n; ++j) all[j * n + j] = T(1);
+    return all;
+}
 
 inline constexpr Factorization all_factorizations[] = {
     Factorization::llh, Factorization::llt, Factorization::ldlt, Factorization::ldlh, Factorization::lu};
