@@ -54,11 +54,13 @@ class RowReduction {
   private:
     // `count` numbers and a flag that is set if a process failed.
     std::span<double> zeros(Index count) {
-        if (count >= std::ssize(bits_))
+        if (count > ready_) { // on all processes or on none, also after a failure of one
             espalier::all_succeed(comm_, [&] {
                 numbers_.resize(count / 2 + 1);
                 bits_.resize(count + 1);
             });
+            ready_ = count;
+        }
         std::span<double> const numbers(reinterpret_cast<double*>(numbers_.data()), count + 1);
         std::fill(numbers.begin(), numbers.end(), 0.0);
         return numbers;
@@ -75,6 +77,7 @@ class RowReduction {
     Communicator comm_;
     std::vector<std::complex<double>> numbers_;
     std::vector<std::int64_t> bits_;
+    Index ready_ = -1; // the largest count for which all processes have memory
     std::optional<Error> problem_;
 };
 

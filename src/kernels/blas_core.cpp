@@ -25,6 +25,8 @@ std::mutex blas_mutex;
 int blas_users = 0;
 int blas_threads_before = 1;
 
+std::string_view core_name() { return openblas_get_corename ? openblas_get_corename() : ""; }
+
 } // namespace
 
 int set_blas_threads(int threads) {
@@ -35,7 +37,7 @@ int set_blas_threads(int threads) {
 
 BlasInfo blas_info() {
     return {openblas_get_config ? openblas_get_config() : "unknown BLAS",
-            openblas_get_corename ? openblas_get_corename() : ""};
+            std::string(core_name())};
 }
 
 std::optional<InstructionSet> instructions_of_blas_core(std::string_view core) {
@@ -62,13 +64,12 @@ void require_executable_blas(std::string_view core, InstructionSet processor) {
 
 bool blas_is_narrow() {
     static bool const narrow = widest_instruction_set() > InstructionSet::baseline &&
-                               instructions_of_blas_core(blas_info().core) == InstructionSet::baseline;
+                               instructions_of_blas_core(core_name()) == InstructionSet::baseline;
     return narrow;
 }
 
 SingleThreadedBlas::SingleThreadedBlas() {
-    static std::string const core = blas_info().core;
-    require_executable_blas(core, instructions_of_processor());
+    require_executable_blas(core_name(), instructions_of_processor()); // allocates nothing on a usual computer
     std::lock_guard const lock(blas_mutex);
     if (blas_users++ == 0) blas_threads_before = set_blas_threads(1);
 }

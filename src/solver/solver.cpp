@@ -15,14 +15,9 @@
 
 namespace espalier {
 
-template <class T> void Solver<T>::State::note(std::string text) {
-    if (!context_.is_root()) return;
-    auto const tell = [&] {
-        if (options.log) options.log(text);
-        report.notes.push_back(std::move(text));
-    };
-    if (context_.is_alone()) return tell();
-    if (auto problem = error_of(tell)) log_problem_ = std::move(problem);
+template <class T> void Solver<T>::State::take_note(std::string text) {
+    if (options.log) options.log(text);
+    report.notes.push_back(std::move(text));
 }
 
 template <class T> void Solver<T>::State::require_factors(char const* what) const {
@@ -96,7 +91,7 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
         chosen.max_memory = options.max_memory;
         analyze(matrix, chosen);
     }
-    note(fmt::format("auto chose {}: {}", is_direct ? "direct" : "ilu", choice.reason));
+    note("auto chose {}: {}", is_direct ? "direct" : "ilu", choice.reason);
     notes_of_analysis_ = report.notes.size();
 }
 
@@ -119,7 +114,7 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix, Op
         analysis_ = espalier::analyze(matrix, with,
                                       {machine_model(context_.topology(), report.processes, report.threads),
                                        context_.shared_interrupt(), context_.background(), context_.phases(),
-                                       [this](std::string text) { note(std::move(text)); }, options.max_memory,
+                                       [this](std::string const& text) { note(text); }, options.max_memory,
                                        context_.processes_of_a_computer()});
         pattern_ = analysis_->pattern;
         analysis_->fill(report.analysis);

@@ -93,7 +93,7 @@ template <class T> void Solver<T>::State::factorize_scalar(CscMatrix<T> const& m
     if (factors.pivots_replaced() > 0) require_no_zero_row(matrix, {});
     report.factor.pivots_replaced = factors.pivots_replaced();
     if (factors.pivots_replaced() > 0)
-        note(fmt::format("{} pivots were too small and replaced", factors.pivots_replaced()));
+        note("{} pivots were too small and replaced", factors.pivots_replaced());
     refiner_->examine(factors.smallest_pivot(), factors.pivots_replaced(), matrix);
     report_singularity();
     report.factor.total_s = timer.seconds();
@@ -216,17 +216,17 @@ template <class T> bool Solver<T>::State::factorize_narrow(CscMatrix<T> const& m
         if (needs_pivots() ||
             (!system_->allow_singular &&
              refiner_->is_suspicious(factor_, report.factor.pivots_replaced, static_cast<double>(epsilon<Low>))))
-            reason = "pivots are too small for it";
+            context_.on_all([&] { reason = "pivots are too small for it"; });
     } catch (Error const& error) {
         if (error.status() == Status::cancelled || error.status() == Status::out_of_memory) throw;
-        reason = error.what();
+        context_.on_all([&] { reason = error.what(); });
     }
     if (reason.empty()) {
         refiner_->accept(report.factor.pivots_replaced);
         return true;
     }
     report.factor.precision_fell_back = true;
-    note(fmt::format("single precision is not accurate enough ({}); factorizing in double", reason));
+    note("single precision is not accurate enough ({}); factorizing in double", reason);
     return false;
 }
 
@@ -242,7 +242,7 @@ template <class T> void Solver<T>::State::factorize_full(CscMatrix<T> const& mat
             factorize_numbers(matrix, false, options.pivoting);
     } catch (Error const& error) {
         if (error.status() != Status::not_positive_definite || !system_->chooses) throw;
-        note(fmt::format("{}; going on with ldlh", error.what()));
+        note("{}; going on with ldlh", error.what());
         context_.on_root([&] { scale_for(Factorization::ldlh, matrix); });
         make_working(matrix);
         factorize_numbers(matrix, false, options.pivoting);
@@ -305,8 +305,8 @@ template <class T> void Solver<T>::State::check_schur_complement(CscMatrix<T> co
         examine_factors(matrix);
         if (is_good()) return;
     }
-    note(fmt::format("the Schur complement is inaccurate: its backward error {:.1e} is above the tolerance of {:.0e}",
-                     report.factor.schur_error, tolerance));
+    note("the Schur complement is inaccurate: its backward error {:.1e} is above the tolerance of {:.0e}",
+         report.factor.schur_error, tolerance);
 }
 
 // On process 0: how columns are delayed; nothing with static pivots. The processes of a computer have equal shares of
@@ -356,12 +356,12 @@ template <class T> void Solver<T>::State::factorize_numbers(CscMatrix<T> const& 
         out.tasks = analysis_->plan.tasks;
         out.scalar = narrow ? scalar_of<Low> : scalar_of<T>;
         if (out.pivots_replaced > 0)
-            note(fmt::format("{} pivot{} smaller than {:.1e} {} replaced", out.pivots_replaced,
-                             out.pivots_replaced == 1 ? "" : "s", settings.pivot_threshold,
-                             out.pivots_replaced == 1 ? "was" : "were"));
+            note("{} pivot{} smaller than {:.1e} {} replaced", out.pivots_replaced,
+                 out.pivots_replaced == 1 ? "" : "s", settings.pivot_threshold,
+                 out.pivots_replaced == 1 ? "was" : "were");
         if (out.pivots_delayed > 0)
-            note(fmt::format("{} column{} delayed to later blocks for better pivots", out.pivots_delayed,
-                             out.pivots_delayed == 1 ? " was" : "s were"));
+            note("{} column{} delayed to later blocks for better pivots", out.pivots_delayed,
+                 out.pivots_delayed == 1 ? " was" : "s were");
         return report;
     });
 }
@@ -384,9 +384,9 @@ template <class T> void Solver<T>::State::factorize_incomplete(CscMatrix<T> cons
         out.scalar = scalar_of<T>;
         out.pivots_replaced = replaced;
         if (replaced > 0)
-            note(fmt::format("{} pivot{} too small{} for the incomplete factorization and {} replaced", replaced,
-                             replaced == 1 ? " was" : "s were", pivots.positive ? " or not positive" : "",
-                             replaced == 1 ? "was" : "were"));
+            note("{} pivot{} too small{} for the incomplete factorization and {} replaced", replaced,
+                 replaced == 1 ? " was" : "s were", pivots.positive ? " or not positive" : "",
+                 replaced == 1 ? "was" : "were");
         return report;
     });
     refiner_->accept(replaced);
@@ -398,12 +398,11 @@ template <class T> void Solver<T>::State::report_singularity() {
     report.factor.numerically_singular = found.is_numerical;
     char const* const what = system_->kept == 0 ? "matrix" : "interior block of the matrix";
     if (found.is_near)
-        note(fmt::format(
-            "the {} is singular to working precision (componentwise condition number {:.0e} or more)", what,
-            found.condition_estimate));
+        note("the {} is singular to working precision (componentwise condition number {:.0e} or more)", what,
+             found.condition_estimate);
     else if (found.condition_estimate * static_cast<double>(epsilon<T>) > 1e-6)
-        note(fmt::format("the {} is ill-conditioned: its componentwise condition number is about {:.0e}",
-                         what, found.condition_estimate));
+        note("the {} is ill-conditioned: its componentwise condition number is about {:.0e}",
+             what, found.condition_estimate);
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \

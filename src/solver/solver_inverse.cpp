@@ -78,7 +78,7 @@ void Solver<T>::State::check_inverse(CscMatrix<T> const& matrix, CscMatrix<T> co
         if (!(error <= worst)) worst = error; // NaN stays
     }
     if (!(worst <= std::sqrt(static_cast<double>(epsilon<T>))))
-        note(fmt::format("the selected inverse is inaccurate: the diagonal of A A^-1 differs from 1 by {:.1e}", worst));
+        note("the selected inverse is inaccurate: the diagonal of A A^-1 differs from 1 by {:.1e}", worst);
 }
 
 // The transpose of an entry of A is on the structure of the factors, whose rows are permuted.

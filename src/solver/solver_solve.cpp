@@ -190,9 +190,8 @@ void Solver<T>::State::refine_own(CscMatrix<T> const& matrix, std::span<T const>
     if (system_->is_incomplete) report_applications();
     if (!factor_.is_narrow() || report.refine.converged || options.refine == RefineMethod::none)
         return bound_forward_error(b, x);
-    note(fmt::format(
-        "refinement from single precision ended at a backward error of {:.1e}; factorizing in double",
-        report.refine.backward_error));
+    note("refinement from single precision ended at a backward error of {:.1e}; factorizing in double",
+         report.refine.backward_error);
     report.factor.precision_fell_back = true;
     factorized_ = false; // there are no factors until factorize_full() succeeds
     factorize_full(matrix);
@@ -211,10 +210,10 @@ template <class T> void Solver<T>::State::report_applications() {
     RefineReport const& refined = report.refine;
     report.incomplete.iterations = refined.iterations;
     if (refined.converged || options.refine == RefineMethod::none) return;
-    note(fmt::format("{} with {}({}) ended at a backward error of {:.1e} after {} iterations; more levels of "
-                     "fill, another ordering or method direct may help",
-                     to_string(refined.method), form_.kind == Factorization::llh ? "IC" : "ILU",
-                     report.incomplete.levels, refined.backward_error, refined.iterations));
+    note("{} with {}({}) ended at a backward error of {:.1e} after {} iterations; more levels of "
+         "fill, another ordering or method direct may help",
+         to_string(refined.method), form_.kind == Factorization::llh ? "IC" : "ILU",
+         report.incomplete.levels, refined.backward_error, refined.iterations);
 }
 
 // In owned rows. The bound is infinite for a singular matrix, whose solutions are not unique.

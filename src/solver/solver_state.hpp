@@ -8,7 +8,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "analysis/analysis.hpp"
 #include "analysis/predictions.hpp"
@@ -194,7 +197,17 @@ template <class T> struct Solver<T>::State {
     void require_supernodes(char const* what) const;
     void require_no_schur(char const* what) const;
     void require_schur(char const* what) const;
-    void note(std::string text);
+    // What the caller should know, on process 0. If this fails among several processes, the call fails when it ends:
+    // the others go on with it.
+    template <class First, class... Parts>
+    void note(fmt::format_string<First, Parts...> text, First&& first, Parts&&... parts) {
+        if (!context_.is_root()) return;
+        auto const tell = [&] { take_note(fmt::format(text, std::forward<First>(first), std::forward<Parts>(parts)...)); };
+        if (context_.is_alone()) return tell();
+        if (auto problem = error_of(tell)) log_problem_ = std::move(problem);
+    }
+    void note(std::string_view text) { note("{}", text); }
+    void take_note(std::string text);
     /// Process 0: whether tasks compute parts of panels, so that columns cannot be delayed.
     [[nodiscard]] bool panels_are_cut() const {
         return analysis_->plan.cuts_panels && analysis_->plan.settings.splitting == Splitting::two_d;

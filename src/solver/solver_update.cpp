@@ -36,10 +36,10 @@ void Solver<T>::State::check_update(CscMatrix<T> const& matrix, CscMatrix<T> con
                                 products, bytes, most));
 }
 
-// Changes the factors in place, if possible. Otherwise they are as before, and the result is the reason.
+// Changes the factors of the only process in place, if possible. Otherwise they are as before, and the result is the
+// reason.
 template <class T> std::optional<std::string>
 Solver<T>::State::change_factors(CscMatrix<T> const& changed, CscMatrix<T> const& w, int sign) {
-    if (!context_.is_alone()) return "there are several processes";
     if (system_->is_scalar || !factor_.can_update()) return "this needs symmetric factors without delayed columns";
     if (report.factor.pivots_replaced > 0) return "some pivots were replaced";
     ScaledSystem<T> const& system = analysis_->system;
@@ -104,7 +104,10 @@ template <class T> bool Solver<T>::State::update(CscMatrix<T>& matrix, CscMatrix
             check_update(matrix, w, sign);
             change.emplace(matrix, outer_product(w, sign, matrix.symmetry));
         });
-        reason = change_factors(matrix, w, sign);
+        if (context_.is_alone())
+            reason = change_factors(matrix, w, sign);
+        else
+            context_.on_all([&] { reason = "there are several processes"; });
         if (reason) factorize_any(matrix);
     } catch (Error const& error) {
         if (change) change->undo();
@@ -117,7 +120,7 @@ template <class T> bool Solver<T>::State::update(CscMatrix<T>& matrix, CscMatrix
         throw;
     }
     if (reason) {
-        note(fmt::format("factorized anew for an update: {}", *reason));
+        note("factorized anew for an update: {}", *reason);
         return false;
     }
     take_changed(matrix, change->keeps_pattern());

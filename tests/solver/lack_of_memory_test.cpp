@@ -1,17 +1,24 @@
-// Lack of memory among several processes: one allocation of any of them fails, in any call. No process may
-// wait for ever, all processes get the same status from the same call, and afterwards the calls succeed. By
-// default some allocations fail, spread over all calls. With ESPALIER_EVERY_ALLOCATION=1 in the environment
-// each of them fails in turn, or from number k on with ESPALIER_EVERY_ALLOCATION=k, which takes several
-// minutes for each case. If a process waits for ever or crashes, the test prints who wanted the memory.
+// Lack of memory among several processes: one allocation of any of them fails, in any call. No process may wait for
+// ever, all processes get the same status from the same call, and the call succeeds when it is repeated. The calls of a
+// solver are made one after the other, and each is repeated with later and later failures until none is reached. By
+// default some allocations of each call fail; with ESPALIER_EVERY_ALLOCATION=1 in the environment all of them do. A call
+// that failed may keep memory, so the next one has fewer allocations: number k fails again until its stack was seen.
+// If a process waits for ever or crashes, the test prints who wanted the memory.
 #include <execinfo.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <atomic>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <limits>
+#include <functional>
 #include <optional>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "common/allocation_failure.hpp"
 #include "core/error.hpp"
@@ -25,16 +32,18 @@
 namespace espalier {
 namespace {
 
-constexpr unsigned longest_run = 30; // seconds, before a run counts as a hang
+constexpr unsigned longest_call = 150; // seconds, before it counts as a hang
 std::atomic<long> failing_allocation = 0;
 char const* failing_case = "";
+char const* failing_call = "";
 
 void* failing_frames[40]; // the stack of the allocation that failed
 int num_failing_frames = 0;
 
 void report_signal(int signal) {
-    std::fprintf(stderr, "%s: %s, allocation %ld\n", signal == SIGALRM ? "a process waits for ever" : "crash",
-                 failing_case, failing_allocation.load());
+    std::fprintf(stderr, "%s: %s, %s, allocation %ld\n",
+                 signal == SIGALRM ? "a process waits for ever" : "crash", failing_case, failing_call,
+                 failing_allocation.load());
     backtrace_symbols_fd(failing_frames, num_failing_frames, STDERR_FILENO);
     _exit(1);
 }
@@ -74,19 +83,87 @@ System system_of(Case const& one) {
     return system;
 }
 
-// The first call that failed on a process, and its status.
-struct FirstFailure {
-    int call = 0; // 0 for none
+// What a call did on a process.
+struct CallOutcome {
     Status status = Status::ok;
     std::string message;
 };
 
-class Calls {
+struct Call {
+    char const* name;
+    std::function<void()> make;
+    std::function<void()> undo = {};   // after a success, before the call is repeated
+    std::function<void()> repair = {}; // after a failure
+};
+
+// Which allocations fail, and what came of it. All processes use the same one.
+class Injection {
   public:
-    Calls(System const& system, Case const& one, Communicator const& comm)
-        : system_(system), case_(one), comm_(comm), follows_(one.follows && comm.rank() > 0),
-          mine_(on_process_0(comm, system.matrix)), right_(on_process_0(comm, system.b)),
-          options_(system.options) {
+    Injection(Case const& one, bool every)
+        : case_(one), every_(every), outcomes_(static_cast<std::size_t>(one.processes)) {}
+
+    // Process 0, before a call is made for the first time.
+    void begin(char const* name) {
+        failing_call = name;
+        k_ = 0;
+        seen_.clear();
+    }
+    void arm() {
+        failing_allocation = k_;
+        ::alarm(longest_call);
+        failing_new::countdown = k_;
+    }
+    // Every process that makes the call.
+    void set(int rank, CallOutcome outcome) { outcomes_[static_cast<std::size_t>(rank)] = std::move(outcome); }
+    // Process 0, afterwards: whether the call must be repeated. `processes` have made it.
+    bool judge(int processes) {
+        bool const reached = failing_new::countdown.exchange(-1) < 0;
+        ::alarm(0);
+        for (int r = 0; r < processes; ++r) {
+            CallOutcome const& mine = outcomes_[static_cast<std::size_t>(r)];
+            SCOPED_TRACE(fmt::format("{}, {}, allocation {}, process {}: {}", case_.name, failing_call, k_, r, mine.message));
+            EXPECT_EQ(to_string(mine.status), to_string(outcomes_[0].status));
+            EXPECT_TRUE(mine.status == Status::ok || (reached && mine.status == Status::out_of_memory))
+                << to_string(mine.status);
+        }
+        if (!reached || testing::Test::HasFailure()) return false;
+        ++num_failed;
+        bool const is_new = seen_.emplace(failing_frames, failing_frames + num_failing_frames).second;
+        if (!every_)
+            k_ = 4 * k_ + 1;
+        else if (!is_new)
+            ++k_;
+        return true;
+    }
+
+    long num_failed = 0;
+    bool repeats = false; // the result of judge()
+    std::atomic<bool> finished = false;
+
+  private:
+    Case const& case_;
+    bool every_;
+    long k_ = 0;
+    std::set<std::vector<void*>> seen_; // stacks of allocations that failed in this call
+    std::vector<CallOutcome> outcomes_;     // by rank
+};
+
+CallOutcome outcome_of(std::function<void()> const& call) {
+    try {
+        call();
+        return {};
+    } catch (...) {
+        Error const error = current_error();
+        return {error.status(), error.what()};
+    }
+}
+
+// All calls of a process.
+class Process {
+  public:
+    Process(System const& system, Case const& one, Communicator const& comm, Injection& injection)
+        : system_(system), case_(one), comm_(comm), injection_(injection), mine_(on_process_0(comm, system.matrix)),
+          right_(on_process_0(comm, system.b)) {
         Shares const rows(system.matrix.cols, comm.size());
         Index const first = rows.first(comm.rank()), end = rows.first(comm.rank() + 1);
         part_ = columns_of(system.matrix, first, end);
@@ -94,117 +171,112 @@ class Calls {
         column_ = on_process_0(comm, CscMatrix<double>{system.matrix.rows, 1, Symmetry::general, {0, 1}, {0}, {0.5}});
     }
 
-    FirstFailure make_all() {
-        failure_ = {};
-        calls_ = 0;
-        if (follows_) {
-            make([&] { Solver<double>::follow({}, comm_); });
-            return failure_;
+    void run() {
+        if (case_.follows && comm_.rank() > 0) {
+            while (!injection_.finished) (void)outcome_of([&] { Solver<double>::follow({}, comm_); });
+            return;
         }
-        if (!solver_) make([&] { // the copy is made by the caller
-            if (!case_.follows) all_succeed(comm_, [&] { options_ = system_.options; });
-            solver_.emplace(std::move(options_), comm_);
-        });
-        make([&] { // which is not collective
-            auto const set = [&] { solver_->set_options(system_.options); };
-            case_.follows ? set() : all_succeed(comm_, set);
-        });
-        if (!case_.follows) make([&] { (void)gather_columns(comm_, part_); });
-        make([&] { solver_->analyze(mine_); });
-        make([&] { solver_->factorize(mine_); });
-        if (!system_.options.schur.empty())
-            make_calls_of_schur();
-        else
-            make_calls_of_solve();
-        make([&] { solver_->factorize(mine_); }); // refactorization
-        return failure_;
+        for (Call const& call : calls())
+            if (!testing::Test::HasFailure()) repeat(call);
+        injection_.finished = true;
+        meet();
+        solver_.reset();
     }
-    void destroy() { solver_.reset(); }
 
   private:
-    void make_calls_of_schur() {
-        make([&] { (void)solver_->schur_complement(); });
-        std::vector<double> reduced;
-        make([&] { reduced = solver_->condense(right_); });
-        make([&] { (void)solver_->expand(right_, reduced); });
+    [[nodiscard]] std::vector<Call> calls() {
+        std::vector<Call> all{{"constructor", [&] { // the copy is made by the caller
+                                   together([&] { options_ = system_.options; });
+                                   solver_.emplace(std::move(options_), comm_);
+                               }},
+                              {"set_options", [&] { together([&] { solver_->set_options(system_.options); }); }},
+                              {"analyze", [&] { solver_->analyze(mine_); }},
+                              {"factorize", [&] { solver_->factorize(mine_); }}};
+        if (!case_.follows) all.push_back({"gather_columns", [&] { (void)gather_columns(comm_, part_); }});
+        if (system_.options.schur.empty())
+            add_calls_of_solve(all);
+        else
+            add_calls_of_schur(all);
+        all.push_back({"refactorization", [&] { solver_->factorize(mine_); }});
+        all.push_back({"new analysis", [&] { solver_->analyze(mine_); }});
+        return all;
     }
-    void make_calls_of_solve() {
-        std::vector<double> x;
-        make([&] { x = solver_->solve(right_); });
-        make([&] { (void)solver_->refine(mine_, right_, x); });
+    void add_calls_of_schur(std::vector<Call>& all) {
+        all.push_back({"schur_complement", [&] { (void)solver_->schur_complement(); }});
+        all.push_back({"condense", [&] { reduced_ = solver_->condense(right_); }});
+        all.push_back({"expand", [&] { (void)solver_->expand(right_, reduced_); }});
+    }
+    void add_calls_of_solve(std::vector<Call>& all) {
+        all.push_back({"solve", [&] { check(x_ = solver_->solve(right_)); }});
+        all.push_back({"refine", [&] {
+                           together([&] { refined_ = x_; }); // a call that fails may spoil it
+                           (void)solver_->refine(mine_, right_, refined_);
+                           check(refined_);
+                       }});
         if (!case_.follows) {
-            std::vector<double> own_x;
-            make([&] { own_x = solver_->solve_rows(own_); });
-            make([&] { (void)solver_->refine_rows(mine_, own_, own_x); });
+            all.push_back({"solve_rows", [&] { own_x_ = solver_->solve_rows(own_); }});
+            all.push_back({"refine_rows", [&] { (void)solver_->refine_rows(mine_, own_, own_x_); }});
         }
         if (case_.method == SolveMethod::ilu) return;
-        make([&] { (void)solver_->reciprocal_condition(mine_); });
-        make([&] { (void)solver_->determinant(); });
+        all.push_back({"reciprocal_condition", [&] { (void)solver_->reciprocal_condition(mine_); }});
+        all.push_back({"determinant", [&] { (void)solver_->determinant(); }});
         if (case_.kind == Factorization::lu) return;
-        make([&] { (void)solver_->inertia(); });
-        make([&] { (void)solver_->update(mine_, column_); });
-        make([&] { (void)solver_->downdate(mine_, column_); });
+        all.push_back({"inertia", [&] { (void)solver_->inertia(); }});
+        auto const factorize = [&] { solver_->factorize(mine_); };
+        auto const update = [&] { (void)solver_->update(mine_, column_); };
+        auto const downdate = [&] { (void)solver_->downdate(mine_, column_); };
+        all.push_back({"update", update, downdate, factorize});
+        all.push_back({"downdate", downdate, update, factorize});
     }
-    template <class Call> void make(Call const& call) {
-        if (failure_.call > 0) return;
-        ++calls_;
-        try {
-            call();
-        } catch (...) {
-            Error const error = current_error();
-            failure_ = {calls_, error.status(), error.what()};
+
+    // A solution by a direct method after a lack of memory is that before.
+    void check(std::vector<double> const& x) {
+        if (comm_.rank() > 0 || case_.method != SolveMethod::direct) return;
+        if (first_x_.empty()) first_x_ = x;
+        constexpr double tolerance = 1e-9;
+        for (std::size_t i = 0; i < x.size(); ++i)
+            if (!(std::abs(x[i] - first_x_[i]) <= tolerance * (1 + std::abs(x[i]))))
+                throw Error(Status::internal, fmt::format("another solution: {} for {}", x[i], first_x_[i]));
+    }
+    void together(std::function<void()> const& step) { // of calls that are not collective
+        case_.follows ? step() : all_succeed(comm_, step);
+    }
+    void meet() {
+        if (!case_.follows) barrier(comm_);
+    }
+
+    void repeat(Call const& call) {
+        bool const is_root = comm_.rank() == 0;
+        int const processes = case_.follows ? 1 : comm_.size();
+        meet();
+        if (is_root) injection_.begin(call.name);
+        for (bool again = true; again;) {
+            meet();
+            if (is_root) injection_.arm();
+            meet();
+            CallOutcome mine = outcome_of(call.make);
+            bool const is_ok = mine.status == Status::ok;
+            injection_.set(comm_.rank(), std::move(mine));
+            meet();
+            if (is_root) injection_.repeats = injection_.judge(processes);
+            meet();
+            again = injection_.repeats;
+            auto const& then = is_ok ? call.undo : call.repair;
+            if (again && then) then();
         }
     }
 
     System const& system_;
     Case const& case_;
     Communicator const& comm_;
-    bool follows_;
+    Injection& injection_;
     CscMatrix<double> mine_, part_;
     CscMatrix<double> column_; // of an update, on process 0
     std::vector<double> right_, own_;
     Options options_;
     std::optional<Solver<double>> solver_;
-    int calls_ = 0;
-    FirstFailure failure_;
+    std::vector<double> x_, refined_, own_x_, first_x_, reduced_;
 };
-
-// Lets allocation number k fail. Returns the number of allocations, or at most k.
-long fail_at(long k, Case const& one, System const& system) {
-    failing_allocation = k;
-    std::vector<FirstFailure> first(static_cast<std::size_t>(one.processes)), second = first;
-    ::alarm(longest_run);
-    run_processes(one.processes, [&](Communicator const& comm) {
-        Calls calls(system, one, comm);
-        barrier(comm);
-        if (comm.rank() == 0) failing_new::countdown = k;
-        barrier(comm);
-        auto const rank = static_cast<std::size_t>(comm.rank());
-        first[rank] = calls.make_all();
-        if (one.follows) { // which ends with the solver of process 0
-            calls.destroy();
-        } else {
-            barrier(comm);
-            if (comm.rank() == 0 && failing_new::countdown >= 0) // not reached
-                failing_allocation = failing_new::countdown.exchange(-1);
-            second[rank] = calls.make_all();
-            calls.destroy();
-        }
-    });
-    ::alarm(0);
-    if (one.follows && failing_new::countdown >= 0) failing_allocation = failing_new::countdown.exchange(-1);
-    for (std::size_t r = 0; r < first.size(); ++r) {
-        SCOPED_TRACE(fmt::format("{}, allocation {}, process {}: {}", one.name, k, r, first[r].message));
-        if (!one.follows) {
-            EXPECT_EQ(first[r].call, first[0].call);
-            EXPECT_EQ(to_string(first[r].status), to_string(first[0].status));
-        }
-        EXPECT_TRUE(first[r].status == Status::ok || first[r].status == Status::out_of_memory)
-            << to_string(first[r].status);
-        EXPECT_EQ(second[r].call, 0) << second[r].message; // once there is memory
-    }
-    return k - failing_allocation.load();
-}
 
 class LackOfMemory : public testing::TestWithParam<Case> {};
 
@@ -217,17 +289,11 @@ TEST_P(LackOfMemory, OfOneProcessEndsTheCallOnAll) {
 #endif
     failing_new::is_exempt = [] { return depth_in_transport > 0; };
     failing_new::on_failure = [] { num_failing_frames = backtrace(failing_frames, std::size(failing_frames)); };
-    char const* const every = std::getenv("ESPALIER_EVERY_ALLOCATION");
-    constexpr long samples = 16;
     System const system = system_of(one);
-    constexpr long many = std::numeric_limits<long>::max() / 2;
-    long const all = fail_at(many, one, system);
-    ASSERT_GT(all, 100);
-    long const step = every ? 1 : std::max(all / samples, 1L);
-    long const before = failing_new::hits;
-    long const start = every ? std::max(std::atol(every) - 1, 0L) : step / 2;
-    for (long k = start; k < all && !HasFailure(); k += step) (void)fail_at(k, one, system);
-    EXPECT_GT(failing_new::hits - before, samples / 4);
+    Injection injection(one, std::getenv("ESPALIER_EVERY_ALLOCATION") != nullptr);
+    run_processes(one.processes, [&](Communicator const& comm) { Process(system, one, comm, injection).run(); });
+    EXPECT_GT(injection.num_failed, 30);
+    RecordProperty("failed", static_cast<int>(injection.num_failed));
     failing_new::is_exempt = nullptr;
     failing_new::on_failure = nullptr;
     std::signal(SIGALRM, previous);
