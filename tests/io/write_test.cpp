@@ -3,9 +3,11 @@
 
 #include <limits>
 
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/atomic_file.hpp"
 #include "reading.hpp"
 
 namespace espalier {
@@ -88,6 +90,22 @@ TEST(WriteDense, LongFilesReadBackCompressedToo) {
         write_dense(dir.file(name), x);
         EXPECT_EQ(std::get<0>(read_dense(dir.file(name), 2)).values, x.values);
     }
+}
+
+// The compressor takes the number of bytes modulo 4 GiB. The text is one page of zeros, mapped again and again.
+TEST(AtomicFile, OneWriteOfMoreThan4GiBIsCompressedWhole) {
+#if defined(ESPALIER_SANITIZED)
+    GTEST_SKIP() << "takes minutes";
+#endif
+    TemporaryDirectory const dir;
+    constexpr std::size_t size = (std::size_t{4} << 30) + 5;
+    void* const zeros = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ASSERT_NE(zeros, MAP_FAILED);
+    AtomicFile file(dir.file("zeros.gz"));
+    file.write({static_cast<char const*>(zeros), size});
+    file.commit();
+    ::munmap(zeros, size);
+    EXPECT_GT(std::filesystem::file_size(dir.file("zeros.gz")), size / 1032) << "deflate compresses by 1032 at most";
 }
 
 TEST(WriteDense, ValuesThatAreNotFiniteAreRejected) {
