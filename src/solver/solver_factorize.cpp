@@ -272,15 +272,15 @@ template <class T> void Solver<T>::State::factorize_delayed(CscMatrix<T> const& 
         factorize_numbers(matrix, false, Pivoting::delayed);
     } catch (Error const& error) {
         if (error.status() != Status::out_of_memory || options.pivoting == Pivoting::delayed) throw;
-        note(fmt::format("{}; factorizing with the pivoting of the options", error.what()));
+        note("{}; factorizing with the pivoting of the options", error.what());
         factorize_numbers(matrix, false, options.pivoting);
     }
 }
 
 template <class T> void Solver<T>::State::avoid_replaced_pivots(CscMatrix<T> const& matrix) {
     Index const replaced = report.factor.pivots_replaced;
-    note(fmt::format("{} pivot{} replaced; factorizing with delayed pivots for inertia and determinant", replaced,
-                     replaced == 1 ? " was" : "s were"));
+    note("{} pivot{} replaced; factorizing with delayed pivots for inertia and determinant", replaced,
+                     replaced == 1 ? " was" : "s were");
     factorize_delayed(matrix);
     examine_factors(matrix);
 }
@@ -299,8 +299,8 @@ template <class T> void Solver<T>::State::check_schur_complement(CscMatrix<T> co
     };
     if (is_good()) return;
     if (options.pivoting != Pivoting::delayed && can_delay()) {
-        note(fmt::format("the backward error of the Schur complement is {:.1e}; factorizing with delayed pivots",
-                         report.factor.schur_error));
+        note("the backward error of the Schur complement is {:.1e}; factorizing with delayed pivots",
+                         report.factor.schur_error);
         factorize_delayed(matrix);
         examine_factors(matrix);
         if (is_good()) return;
