@@ -22,7 +22,8 @@
 namespace espalier {
 
 /// Numbers of positive, negative and zero eigenvalues of a real symmetric or Hermitian matrix, from the pivots of the
-/// factorization (Sylvester's law). A pivot that was replaced although columns may be delayed counts as zero.
+/// factorization (Sylvester's law). With pivoting delayed or auto, a replaced pivot counts as zero; see inertia() for
+/// static pivots.
 struct Inertia {
     Index positive = 0; ///< Positive eigenvalues.
     Index negative = 0; ///< Negative eigenvalues.
@@ -125,7 +126,8 @@ template <class T> class ESPALIER_API Solver {
     /// Inertia of the matrix; with Options::schur, of its interior block A_ii. Error{usage} unless it is real symmetric
     /// or Hermitian and factorized by llh, ldlt or ldlh; {inaccurate} if static pivots were replaced.
     [[nodiscard]] Inertia inertia() const;
-    /// Determinant from the diagonals of the factors. Error{usage} before factorize(); {inaccurate} likewise.
+    /// Determinant from the diagonals of the factors. Error{usage} before factorize(); {inaccurate} if static pivots were
+    /// replaced.
     [[nodiscard]] Determinant<T> determinant() const;
     /// Estimate of 1 / (|A| |A^-1|) in 1-norms (Hager 1984, Higham 1988), from about ten solves. `matrix` is the one
     /// that was factorized.

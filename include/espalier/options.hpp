@@ -58,7 +58,8 @@ struct Options : ScheduleSettings {
     /// matrices and with a Schur complement.
     bool mixed_precision = false;
     /// Estimate the reciprocal condition number (factorize) and a bound of the forward error (refine), with about ten
-    /// solves each. If static pivots are replaced, delay columns instead, for the inertia and the determinant.
+    /// solves each. If pivots were replaced, factorize() factorizes again with delayed columns, whatever `pivoting` says,
+    /// so that inertia and determinant are known, if memory suffices; not with a Schur complement or 2d splitting.
     bool condition = false;
     /// Accept a matrix with empty rows or deficient structural rank, for Solver::null_space, instead of throwing
     /// Error{singular}.

@@ -12,7 +12,8 @@ enum class Pivoting {
     /// only if the matrix is singular to working precision.
     delayed,
     /// Like `delayed`, but a column block is content with its pivots as long as none is replaced and the entries of L
-    /// are below 10 / u, in single precision 1 / u. See Options::pivot_tolerance.
+    /// are below 10 / u, but not more than the larger of 1 / u and the fourth root of 1 / epsilon. See
+    /// Options::pivot_tolerance.
     automatic,
 };
 

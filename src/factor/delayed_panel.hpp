@@ -82,8 +82,8 @@ template <class T> class DelayedPanel {
     [[nodiscard]] std::vector<Index> const& column_numbers() const {
         return has_upper_ ? column_numbers_ : row_numbers_;
     }
-    /// Before the columns of a cblk and of its children are added: those of the children are zero, and no row or column has
-    /// a number. The cblk itself has `own` columns, which will be written.
+    /// Prepares the panel for assembly: clears the columns of the children and all numbers. The first `own` columns are
+    /// not cleared, because they will be written (of ldl the lower triangle only).
     void clear(Index own) {
         for (Index j = 0; j < columns_; ++j) {
             T* const column = lower().column(j);

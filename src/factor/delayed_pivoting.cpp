@@ -31,7 +31,8 @@ template <class T> void copy_panel(MatrixView<T const> from, bool whole, MatrixV
 std::optional<DelayRules> delay_rules(Pivoting pivoting, double u, double epsilon) {
     if (pivoting == Pivoting::static_pivots) return std::nullopt;
     DelayRules rules{.u = u, .growth = 1 / u};
-    // Refinement corrects a larger growth easily, if the precision leaves digits for it.
+    // Refinement corrects a larger growth easily if the precision leaves digits for it: below 10 / u, but not more than
+    // the larger of 1 / u and the fourth root of 1 / epsilon.
     if (pivoting == Pivoting::automatic)
         rules.growth = std::max(rules.growth, std::min(10 / u, std::pow(epsilon, -0.25)));
     return rules;

@@ -42,7 +42,8 @@ struct ExecutionOrder {
     int num_workers = 1;
     LargeVector<BlockRow> row_at;
     LargeVector<BlockRow> position_of;
-    /// By position: 0 if the row does not depend on the one before, nor on those before that up to the first without a 0.
+    /// By position: 1 if the row is the first of its depth in its block of rows (row_arrangement.hpp), otherwise 0. A row
+    /// with 1 and the rows with 0 that follow it do not depend on each other.
     std::vector<std::uint8_t> begins_depth;
     std::vector<std::int32_t> worker_ptr; ///< Worker w has the chunks worker_ptr[w] .. worker_ptr[w + 1] - 1.
     std::vector<BlockRow> chunk_ptr;      ///< Chunk c has the positions chunk_ptr[c] .. chunk_ptr[c + 1] - 1.

@@ -54,7 +54,8 @@ std::vector<Index> expanded(CompressedGraph const& compressed, std::vector<Index
 template <class T>
 RowOrder order_rows(CscMatrix<T> const& a, int block_size, OrderingOptions const& ordering) {
     int const size = block_size == 0 ? find_block_size(a) : block_size;
-    if (ordering.method == OrderingMethod::natural) return {size, {}}; // what has a pattern is checked with it
+    // block_pattern() would check the matrix; IncompleteFactor does that later.
+    if (ordering.method == OrderingMethod::natural) return {size, {}};
     auto const pattern = block_pattern(a, size);
     if (ordering.method == OrderingMethod::user)
         return order_of_user(a.rows, size, block_size != 0, ordering);

@@ -31,9 +31,10 @@ struct ThresholdPivots {
     Index eliminated = 0; ///< Number of pivots.
 };
 
-/// factor_ldl() for the columns of a diagonal block that have an entry of at least `threshold` when their turn comes.
-/// The others are at the end of perm: L has their rows, and the lower triangle of their block is what remains of them.
-/// 1x1 pivots below the threshold are replaced if other entries of their columns are larger.
+/// factor_ldl() for the columns of a diagonal block that have an entry of at least `threshold` when their turn comes. Some
+/// columns remain at the end of perm: those that had no such entry when their turn came, and those that changed places
+/// with one of them. L has their rows, and the lower triangle of their block is what remains of them. 1x1 pivots below the
+/// threshold are replaced if other entries of their columns are larger.
 template <class T> ThresholdPivots factor_ldl_leading(bool conjugate, MatrixView<T> a, std::span<std::int32_t> perm,
                                                       std::span<T> off_diagonal, Real<T> threshold);
 

@@ -26,7 +26,8 @@ enum class Measuring : std::uint8_t { never, if_unknown, always };
 /// measures a model that is not known if `is_worthwhile`. If nothing is known or measured, the default model is
 /// returned. `progress`, which may be null, receives a phase during measurements. Error{cancelled}.
 CostModelChoice cost_model_for(Scalar scalar, Factorization kind, int threads, int processes,
-                               Toggle calibration, bool is_worthwhile, Interrupt* interrupt, ProgressSink* progress = nullptr);
+                               Toggle calibration, bool is_worthwhile, Interrupt* interrupt,
+                               ProgressSink* progress = nullptr);
 
 /// The models that cost_model_for keeps between calls. Thread-safe: while one measures, the others wait.
 class CostModels {

@@ -86,8 +86,8 @@ struct UpdateShape {
     Index cols = 0;   ///< Rows of the group itself: columns of the target.
     Index depth = 0;  ///< Columns of the source.
     Index stride = 0; ///< Rows of its panel.
-    BlokId bloks = 1; ///< Bloks of the group,
-    BlokId runs = 1;  ///< and from its first blok to the end of the panel.
+    BlokId bloks = 1; ///< Bloks of the group.
+    BlokId runs = 1;  ///< Bloks from its first one to the end of the panel.
     /// Whether `rows` include those of the group itself; a part of an update may be all below them.
     bool with_group = true;
     bool is_cold = false; ///< The source was computed long ago, so that it is read from memory.
@@ -127,8 +127,8 @@ struct CostModel {
     KernelSet kernels;
     PerTerm<PanelTerm> panel_seconds{{1e-7, 2.5e-8, 8e-10, 6e-12, 8.5e-10, 7.5e-12, 1.6e-11}};
     PerTerm<UpdateTerm> update_seconds{{5e-8, 3.6e-8, 0, 0, 5e-11, 8.9e-12, 1.75e-11, 4.2e-9, 2.5e-10, 0}};
-    double bandwidth = 12e9; ///< Bytes per second that a thread can read and write, ...
-    double read_bandwidth = 12e9; ///< ... and that it can read while all threads read.
+    double bandwidth = 12e9;      ///< Bytes per second that a thread can read and write.
+    double read_bandwidth = 12e9; ///< Bytes per second that a thread can read while all threads read.
     /// The factor by which all times grow while all threads work: they share caches, memory and power.
     double contention = 1;
     double threads_per_core = 1; ///< More than 1 if threads take turns on the cores.

@@ -78,7 +78,9 @@ template <class T> ApplyInverse<T> Refiner<T>::inverse_of_matrix() const {
 // Applies A^-1 with refinement if the factors belong to a perturbed matrix, because pivots were replaced, the
 // precision is lower, or they are incomplete. An estimate by such factors alone may overlook that A is nearly
 // singular. The working system is refined: in the given one, the rows of small entries would remain
-// inaccurate. They also do if it is not scaled. A checked product is then infinite.
+// inaccurate. If the working system is not scaled, these rows may remain inaccurate there, too. `is_checked`
+// therefore measures the componentwise error and makes the product infinite if it is large, so that a bound is
+// not too small.
 template <class T> ApplyInverse<T> Refiner<T>::refined_inverse(bool is_checked) const {
     if (pivots_replaced_ == 0 && inverse_.accuracy() == InverseAccuracy::full) return inverse_of_matrix();
     return [this, is_checked](std::span<T> block, Index columns, MatrixOp op) {
