@@ -322,7 +322,7 @@ ExecutionOrder grouped_order(RowPattern const& pattern, RowPattern const& depend
     auto follows = rows_that_follow(dependences, threads);
     bool const lines = are_lines(follows);
     if (!lines) std::fill(follows.begin(), follows.end(), std::uint8_t(1)); // blocks go on over gaps
-    RowGroups groups = group_rows_in_order(pattern, dependences, follows, lines ? rows_of_lines : rows_of_blocks, threads);
+    GroupedRows groups = group_rows_in_order(pattern, dependences, follows, lines ? rows_of_lines : rows_of_blocks, threads);
     auto const coarse = quotient_graph(groups.graph, aggregate_grow_local(groups.graph, workers), "GrowLocal");
     ExecutionOrder order;
     order.num_workers = workers;

@@ -32,7 +32,7 @@ struct Edges {
 };
 
 /// Each group remembers the last one that has an edge to it, so that edges are not repeated.
-Edges edges_of(RowGroups const& groups, RowPattern const& dependences, TaskId first, TaskId end) {
+Edges edges_of(GroupedRows const& groups, RowPattern const& dependences, TaskId first, TaskId end) {
     Edges edges;
     edges.end.reserve(end - first);
     std::vector<TaskId> last_predecessor(groups.row_ptr.size(), no_task);
@@ -67,9 +67,9 @@ bool are_lines(std::vector<std::uint8_t> const& follows) {
     return 2 * std::count(follows.begin(), follows.end(), 1) > std::ssize(follows);
 }
 
-RowGroups group_rows_in_order(RowPattern const& pattern, RowPattern const& dependences,
+GroupedRows group_rows_in_order(RowPattern const& pattern, RowPattern const& dependences,
                               std::vector<std::uint8_t> const& follows, BlockRow length, int threads) {
-    RowGroups groups;
+    GroupedRows groups;
     groups.row_ptr = bounds_of_groups(follows, length);
     auto const num_groups = static_cast<TaskId>(groups.row_ptr.size()) - 1;
     groups.group_of.resize(dependences.num_rows);

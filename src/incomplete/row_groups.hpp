@@ -10,7 +10,7 @@
 
 namespace espalier {
 
-struct RowGroups {
+struct GroupedRows {
     std::vector<BlockRow> row_ptr{0}; ///< Group g has the rows row_ptr[g] .. row_ptr[g + 1] - 1.
     LargeVector<TaskId> group_of;     ///< By row.
     TaskGraph graph;                  ///< As of quotient_graph().
@@ -24,7 +24,7 @@ bool are_lines(std::vector<std::uint8_t> const& follows);
 
 /// Groups of at most `length` rows. A row with follows[i] = 0 begins a new group. The cost of a group is the number of
 /// blocks in its rows of `pattern`. Linear; the result does not depend on the number of threads.
-RowGroups group_rows_in_order(RowPattern const& pattern, RowPattern const& dependences,
+GroupedRows group_rows_in_order(RowPattern const& pattern, RowPattern const& dependences,
                               std::vector<std::uint8_t> const& follows, BlockRow length, int threads);
 
 } // namespace espalier
