@@ -122,7 +122,9 @@ template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& m
         factorize_incomplete(matrix);
     } else if (!factorize_narrow(matrix)) {
         bool const delays = needs_pivots(); // of the attempt in single precision
-        report.factor = {.precision_fell_back = report.factor.precision_fell_back};
+        bool const fell_back = report.factor.precision_fell_back;
+        report.factor = {};
+        report.factor.precision_fell_back = fell_back;
         factorize_full(matrix, delays);
     }
     context_.sample_memory();
