@@ -112,8 +112,8 @@ template <class T> class IncompleteFactor<T>::Storage {
         sizes_.synchronizations = runs_->synchronizations();
         Offset const indices = pattern.num_blocks() + 8 * sizes_.num_rows;
         sizes_.bytes = static_cast<std::uint64_t>(sizes_.nnz_factor + interleaved * size_) * sizeof(T) +
-                       static_cast<std::uint64_t>(indices) * sizeof(BlockRow) +
-                       map_.bytes();
+                       static_cast<std::uint64_t>(indices) * sizeof(BlockRow) + map_.bytes() +
+                       order_.num_workers * bytes_of_current_row();
         sizes_.symbolic_s = timer.seconds() - sizes_.coarsen_s;
     }
 
@@ -183,6 +183,10 @@ template <class T> class IncompleteFactor<T>::Storage {
     }
 
   private:
+    /// What a worker has for each row of the matrix while it factorizes (row_factorization.hpp).
+    [[nodiscard]] std::uint64_t bytes_of_current_row() const {
+        return static_cast<std::uint64_t>(sizes_.num_rows) * (sizes_.block_size == 1 ? sizeof(T) : sizeof(std::int32_t));
+    }
     [[nodiscard]] Index entries_of_block() const { return Index(sizes_.block_size) * sizes_.block_size; }
 
     /// Dry run of the factorization: chunks write rows of L and U and inverse diagonal blocks, which move to the

@@ -41,7 +41,7 @@ struct IncompleteSizes {
     int block_size = 1;
     Index num_rows = 0;         ///< Block rows.
     Offset nnz_factor = 0;      ///< Stored entries of L + U, the diagonal once.
-    std::uint64_t bytes = 0;    ///< Memory of the factor and its structure.
+    std::uint64_t bytes = 0;    ///< Memory of the factor, its structure, and a factorization.
     std::string coarse_string;  ///< ExecutionOrder::coarse_string.
     std::int32_t chunks = 0;    ///< Coarse tasks.
     Offset coarse_edges = 0;    ///< Edges between them.

@@ -99,7 +99,7 @@ template <class T> class NormEstimate {
         for (Index c = 0; c < width_; ++c)
             for (Index l = 0; l < m_; ++l) {
                 Real<T> const size = std::abs(run[c * m_ + l]);
-                heights_[l] = std::isnan(size) ? infinity : std::max(heights_[l], size);
+                heights_[l] = std::isnan(size) ? static_cast<Real<T>>(infinity) : std::max(heights_[l], size);
             }
         int const rank = rows_->comm().rank();
         if (best_.number >= 0 && best_.owner == rank)

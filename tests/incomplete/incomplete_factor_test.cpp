@@ -317,6 +317,14 @@ TEST(IncompleteFactor, ReportsItsSizes) {
     EXPECT_LE(sizes.synchronizations, 2 * sizes.coarse_edges);
 }
 
+TEST(IncompleteFactor, CountsTheCurrentRowOfEachWorker) {
+    auto const a = block_matrix<double>(200, 1, Symmetry::general, 5);
+    auto const bytes = [&](int workers) {
+        return IncompleteFactor<double>(a, {.block_size = 1, .coarse_string = "D(4)"}, team_of(workers)).sizes().bytes;
+    };
+    EXPECT_NEAR(static_cast<double>(bytes(4) - bytes(2)), 2 * 200 * sizeof(double), 200 * sizeof(double) / 2);
+}
+
 TEST(IncompleteFactor, RecordsTheWorkOnEachChunk) {
     auto const a = block_matrix<double>(200, 1, Symmetry::general, 5);
     for (auto const schedule : {SchedulePolicy::static_order, SchedulePolicy::dynamic_tree}) {
