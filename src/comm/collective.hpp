@@ -73,7 +73,8 @@ std::unique_ptr<Made> make_together(Communicator const& comm, Arguments&&... arg
     struct Release {
         void operator()(void* memory) const { ::operator delete (memory); }
     };
-    std::unique_ptr<void, Release> memory(all_succeed(comm, [] { return ::operator new (sizeof(Made)); }));
+    using Memory = std::unique_ptr<void, Release>;
+    Memory memory = all_succeed(comm, [] { return Memory(::operator new (sizeof(Made))); });
     std::unique_ptr<Made> made(::new (memory.get()) Made(std::forward<Arguments>(arguments)...));
     (void)memory.release();
     return made;
