@@ -104,9 +104,9 @@ AnyTriples read_entries(Source const& lines, MarketHeader const& header, int thr
 } // namespace
 
 void check_matrix_head(Source const& source, MarketHeader const& header, Offset bytes) {
-    if (header.array) return require_room_for(source, header, array_entries(source, header, bytes), bytes);
-    require_room_for(source, header, header.entries, bytes);
-    auto const absurd = absurd_sizes(header.rows, header.cols, header.entries);
+    Offset const entries = header.array ? array_entries(source, header, bytes) : header.entries;
+    require_room_for(source, header, entries, bytes);
+    auto const absurd = absurd_sizes(header.rows, header.cols, entries);
     if (!absurd.empty()) source.fail(header.size_line, absurd);
 }
 

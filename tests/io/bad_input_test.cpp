@@ -48,6 +48,8 @@ TEST(BadMatrixMarket, ErrorsOfTheBannerAreNamed) {
                  "bad_input: test.mtx:5: the file ends after 2 of 3 entries");
     expect_error("%%MatrixMarket matrix array real general\n1 2\n1\n2\n3\n",
                  "bad_input: test.mtx:5: there are more than the declared 2 entries");
+    expect_error("%%MatrixMarket matrix array real general\n0 890246917\n",
+                 "bad_input: test.mtx:2: 890246917 columns for 0 entries; nearly all columns are empty");
     expect_error("%%MatrixMarket matrix array real general\n4000000000 4000000000\n1\n",
                  "bad_input: test.mtx:2: a dense 4000000000 x 4000000000 block is too large for this file");
     expect_error("%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n",
