@@ -168,6 +168,7 @@ class Process {
         Index const first = rows.first(comm.rank()), end = rows.first(comm.rank() + 1);
         part_ = columns_of(system.matrix, first, end);
         own_.assign(system.b.begin() + first, system.b.begin() + end);
+        for (std::vector<double>* const first : {&first_x_, &first_refined_}) first->reserve(system.b.size());
         column_ = on_process_0(comm, CscMatrix<double>{system.matrix.rows, 1, Symmetry::general, {0, 1}, {0}, {0.5}});
     }
 
