@@ -222,8 +222,9 @@ template <class T> RefineReport Refiner<T>::refine(std::span<T const> b, std::sp
     RefineOptions run = options;
     run.inverse = inverse_.accuracy();
     if (!is_scaled()) return refine_working(b, x, columns, run);
-    auto const known = report_without_steps(b, x, columns, run);
-    return known ? *known : refine_scaled(b, x, columns, run);
+    // A copy of the report could fail on one process.
+    if (auto known = report_without_steps(b, x, columns, run)) return *std::move(known);
+    return refine_scaled(b, x, columns, run);
 }
 
 template <class T> bool Refiner<T>::wants_digits(RefineOptions const& options) const {
