@@ -68,7 +68,7 @@ enum class SweepOrder : std::uint8_t { by_target, by_source };
 // The calls of a sweep.
 struct Sweep {
     KernelSamples samples;
-    double seconds = 0; ///< Of all calls.
+    double seconds = 0; ///< All calls together took this time.
 };
 
 // Panels and workspace of one worker.

@@ -1,4 +1,4 @@
-// Where the entries of a matrix go in the rows of its incomplete factor.
+// EntryMap tells where each entry of a matrix goes in the rows of its incomplete factor.
 #pragma once
 
 #include <algorithm>

@@ -183,7 +183,7 @@ template <class T> class IncompleteFactor<T>::Storage {
     }
 
   private:
-    /// What a worker has for each row of the matrix while it factorizes (row_factorization.hpp).
+    /// Each worker needs this memory for its current row during a factorization (row_factorization.hpp).
     [[nodiscard]] std::uint64_t bytes_of_current_row() const {
         return static_cast<std::uint64_t>(sizes_.num_rows) * (sizes_.block_size == 1 ? sizeof(T) : sizeof(std::int32_t));
     }

@@ -13,7 +13,7 @@ namespace espalier {
 struct GroupedRows {
     std::vector<BlockRow> row_ptr{0}; ///< Group g has the rows row_ptr[g] .. row_ptr[g + 1] - 1.
     LargeVector<TaskId> group_of;     ///< By row.
-    TaskGraph graph;                  ///< As of quotient_graph().
+    TaskGraph graph;                  ///< This graph is the one that quotient_graph() returns.
 };
 
 /// For each row whether it depends on the one before, in a symmetric pattern: row i depends on the rows lower(i).

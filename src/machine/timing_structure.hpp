@@ -12,8 +12,8 @@ namespace espalier {
 
 /// Limits for each lattice, of at least 6^3 and at most 48^3 points.
 struct TimingLimits {
-    double bytes = 0;      ///< Of its panels.
-    double operations = 0; ///< Of its factorization, where a multiply-add counts as two.
+    double bytes = 0;      ///< The panels need this memory.
+    double operations = 0; ///< The factorization needs these; a multiply-add counts as two.
 };
 std::vector<BlockStructure> timing_structures(FactorForm form, std::size_t scalar_bytes, TimingLimits const& limits);
 

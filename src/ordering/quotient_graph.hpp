@@ -42,8 +42,8 @@ template <class Position> class QuotientGraph {
         std::int32_t next = none;     ///< The next vertex of equal degree, or in the same bucket.
         std::int32_t previous = none; ///< In a list of equal degree.
 
-        Position& absorber() { return begin; }         ///< Of a dead vertex: the one that absorbed it, or none.
-        std::int32_t& hash() { return previous; }      ///< Of a vertex in a bucket.
+        Position& absorber() { return begin; }         ///< A dead vertex stores who absorbed it, or none.
+        std::int32_t& hash() { return previous; }      ///< A vertex in a hash bucket stores its hash.
     };
 
     void sort_by_degree();
