@@ -28,7 +28,8 @@ struct CoarseTasks::Graph {
     std::unique_ptr<OtherRuntime> other;
 
     void make_threads(CoarseRun const& how) {
-        if (topology && how.threads == last.threads && how.runtime == last.runtime) return;
+        bool const has_threads = team || other; // none after a failure
+        if (has_threads && how.threads == last.threads && how.runtime == last.runtime) return;
         team.reset();
         other.reset();
         topology = Topology::detect();

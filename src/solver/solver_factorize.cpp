@@ -282,7 +282,7 @@ template <class T> void Solver<T>::State::factorize_delayed(CscMatrix<T> const& 
 template <class T> void Solver<T>::State::avoid_replaced_pivots(CscMatrix<T> const& matrix) {
     Index const replaced = report.factor.pivots_replaced;
     note("{} pivot{} replaced; factorizing with delayed pivots for inertia and determinant", replaced,
-                     replaced == 1 ? " was" : "s were");
+         replaced == 1 ? " was" : "s were");
     factorize_delayed(matrix);
     examine_factors(matrix);
 }
@@ -302,7 +302,7 @@ template <class T> void Solver<T>::State::check_schur_complement(CscMatrix<T> co
     if (is_good()) return;
     if (options.pivoting != Pivoting::delayed && can_delay()) {
         note("the backward error of the Schur complement is {:.1e}; factorizing with delayed pivots",
-                         report.factor.schur_error);
+             report.factor.schur_error);
         factorize_delayed(matrix);
         examine_factors(matrix);
         if (is_good()) return;
