@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -37,8 +38,15 @@ std::atomic<long> failing_allocation = 0;
 char const* failing_case = "";
 char const* failing_call = "";
 
-void* failing_frames[40]; // the stack of the allocation that failed
+// The stack of the allocation that failed. Others may fail while process 0 reads it: those of a process that follows.
+std::mutex failing_mutex;
+void* failing_frames[40];
 int num_failing_frames = 0;
+
+void record_failing_stack() {
+    std::lock_guard const lock(failing_mutex);
+    num_failing_frames = backtrace(failing_frames, std::size(failing_frames));
+}
 
 void report_signal(int signal) {
     std::fprintf(stderr, "%s: %s, %s, allocation %ld\n",
@@ -128,7 +136,12 @@ class Injection {
         }
         if (!reached || testing::Test::HasFailure()) return false;
         ++num_failed;
-        bool const is_new = seen_.emplace(failing_frames, failing_frames + num_failing_frames).second;
+        std::vector<void*> stack(std::size(failing_frames));
+        {
+            std::lock_guard const lock(failing_mutex);
+            stack.assign(failing_frames, failing_frames + num_failing_frames);
+        }
+        bool const is_new = seen_.insert(std::move(stack)).second;
         if (!every_)
             k_ = 4 * k_ + 1;
         else if (!is_new)
@@ -170,6 +183,7 @@ class Process {
         own_.assign(system.b.begin() + first, system.b.begin() + end);
         for (std::vector<double>* const first : {&first_x_, &first_refined_}) first->reserve(system.b.size());
         column_ = on_process_0(comm, CscMatrix<double>{system.matrix.rows, 1, Symmetry::general, {0, 1}, {0}, {0.5}});
+        barrier(comm); // no allocation fails before all processes are here
     }
 
     void run() {
@@ -292,7 +306,7 @@ TEST_P(LackOfMemory, OfOneProcessEndsTheCallOnAll) {
     auto const previous_segv = std::signal(SIGSEGV, &report_signal);
 #endif
     failing_new::is_exempt = [] { return depth_in_transport > 0; };
-    failing_new::on_failure = [] { num_failing_frames = backtrace(failing_frames, std::size(failing_frames)); };
+    failing_new::on_failure = &record_failing_stack;
     System const system = system_of(one);
     Injection injection(one, std::getenv("ESPALIER_EVERY_ALLOCATION") != nullptr);
     run_processes(one.processes, [&](Communicator const& comm) { Process(system, one, comm, injection).run(); });
