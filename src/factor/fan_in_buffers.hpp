@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include <fmt/format.h>
@@ -47,10 +48,11 @@ template <class T> class FanInBuffers {
     /// Error{out_of_memory}.
     UpdateTarget<T> target(std::int32_t block) {
         Slot& slot = slots_[block];
-        std::call_once(slot.allocated, [&] {
+        // An exception does not pass through std::call_once() on all systems.
+        if (std::lock_guard const lock(slot.allocation); !slot.memory.data()) {
             slot.memory = Block::allocate(bytes_of(block));
             std::memset(slot.memory.data(), 0, slot.memory.size());
-        });
+        }
         Views const one = views(block);
         Index const at = info(block).at; // the block is a part of the panel of the ghost
         return {{one.lower, at}, {one.upper, at + info(block).rows - info(block).rows_below}};
@@ -108,7 +110,7 @@ template <class T> class FanInBuffers {
   private:
     struct Slot {
         Block memory;
-        std::once_flag allocated;
+        std::mutex allocation; // held by the first contribution while it allocates
         std::atomic<std::int32_t> to_come{0}; // contributions
     };
     struct Views {
