@@ -13,13 +13,7 @@
 
 namespace espalier {
 
-/// For each cblk a worker on the node that has its panel: its owner, or if that is on another node, the workers there in
-/// turn. `node_of_panel` is -1 if unknown, and then the owner remains; so it does if no worker is on that node.
-std::vector<WorkerId> workers_at_panels(std::vector<WorkerId> const& owner_of_cblk,
-                                        std::vector<int> const& node_of_panel,
-                                        std::vector<WorkerPlace> const& places);
-
-/// workers_at_panels() by the pages of the factor. Empty if the owners are right for each panel, or if homes have no
+/// workers_at_data() by the pages of the factor. Empty if the owners are right for each panel, or if homes have no
 /// effect or pages are not real: another policy than places and nas, one node, or another machine. Reads a sample of at
 /// most 8192 pages (2 ms). The panels must have been touched.
 template <class T> std::vector<WorkerId> workers_at_pages(Factor<T> const& factor, FactorPlan const& plan,

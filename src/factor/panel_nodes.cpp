@@ -24,15 +24,7 @@ PageStrips measure_strips(Arena const& arena, std::size_t strip_bytes, Topology 
     if (topology.num_nodes() == 1) return {arena.size(), {0}};
     PageSample sample = sample_nodes(arena.bytes(), strip_bytes);
     PageStrips strips{sample.strip_bytes, std::move(sample.node)};
-    for (int& node : strips.node) {
-        if (node < 0) {
-            node = page_unknown;
-            continue;
-        }
-        auto const found = std::find_if(topology.nodes().begin(), topology.nodes().end(),
-                                        [&](Topology::Node const& n) { return n.os_index == node; });
-        node = static_cast<int>(found - topology.nodes().begin());
-    }
+    for (int& node : strips.node) node = node < 0 ? page_unknown : topology.node_of_os_index(node);
     return strips;
 }
 

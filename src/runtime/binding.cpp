@@ -69,4 +69,22 @@ AffinityScope::~AffinityScope() {
     if (!before_.empty()) set_affinity(before_);
 }
 
+std::vector<WorkerId> workers_at_data(std::vector<WorkerId> const& owners, std::vector<int> const& nodes,
+                                      std::vector<WorkerPlace> const& places) {
+    std::vector<std::vector<WorkerId>> workers_on; // by node
+    for (WorkerId w = 0; w < std::ssize(places); ++w) {
+        if (std::ssize(workers_on) <= places[w].node) workers_on.resize(places[w].node + 1);
+        workers_on[places[w].node].push_back(w);
+    }
+    std::vector<std::size_t> turn(workers_on.size(), 0);
+    std::vector<WorkerId> result = owners;
+    for (std::size_t k = 0; k < result.size(); ++k) {
+        int const node = nodes[k];
+        if (result[k] == any_worker || node < 0 || node == places[result[k]].node) continue;
+        if (node >= std::ssize(workers_on) || workers_on[node].empty()) continue;
+        result[k] = workers_on[node][turn[node]++ % workers_on[node].size()];
+    }
+    return result;
+}
+
 } // namespace espalier

@@ -302,6 +302,12 @@ Topology Topology::named(std::string const& name) {
     return name.ends_with(".xml") ? from_xml(name) : synthetic(name);
 }
 
+int Topology::node_of_os_index(int os_index) const {
+    auto const found = std::find_if(nodes_.begin(), nodes_.end(),
+                                    [os_index](Node const& node) { return node.os_index == os_index; });
+    return static_cast<int>(found - nodes_.begin());
+}
+
 Topology Topology::share(int part, int parts) const {
     if (part < 0 || part >= parts)
         throw Error(Status::usage, "share " + std::to_string(part) + " of " + std::to_string(parts) +

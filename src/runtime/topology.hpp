@@ -71,6 +71,8 @@ class Topology {
     [[nodiscard]] int num_cores() const { return static_cast<int>(cores_.size()); }
     [[nodiscard]] int num_nodes() const { return static_cast<int>(nodes_.size()); }
     [[nodiscard]] int num_packages() const { return num_packages_; }
+    /// The node with this number of the system; num_nodes() if none has it.
+    [[nodiscard]] int node_of_os_index(int os_index) const;
 
     /// Relative cost for a core of node `from` to reach the memory of node `to`; 10 is local. The firmware's
     /// table where there is one, else 16 within a package and 22 across packages.

@@ -9,21 +9,6 @@ namespace {
 
 using namespace testing;
 
-std::vector<WorkerPlace> places_on(std::vector<int> const& nodes) {
-    std::vector<WorkerPlace> places(nodes.size());
-    for (std::size_t w = 0; w < nodes.size(); ++w) places[w].node = nodes[w];
-    return places;
-}
-
-TEST(PageHomes, AreWorkersOnTheNodeOfThePanelInTurn) {
-    auto const places = places_on({0, 0, 1, 1});
-    std::vector<WorkerId> const owners{0, 1, 2, 0, any_worker, 0, 3};
-    EXPECT_EQ(workers_at_panels(owners, {1, 1, 1, 1, 1, -1, 0}, places),
-              (std::vector<WorkerId>{2, 3, 2, 2, any_worker, 0, 0}));
-    // No worker is on nodes 2 and 5.
-    EXPECT_EQ(workers_at_panels(owners, {2, 5, 1, 0, 0, 0, 1}, places), owners);
-}
-
 // A system planned for `policy` on the cores of a machine.
 struct Planned : System<double> {
     Planned(Topology machine, SchedulePolicy policy, int workers)

@@ -50,5 +50,20 @@ TEST(Binding, AffinityComesBackAtTheEndOfTheScope) {
     EXPECT_TRUE(CPU_EQUAL(&before, &after));
 }
 
+std::vector<WorkerPlace> places_on(std::vector<int> const& nodes) {
+    std::vector<WorkerPlace> places(nodes.size());
+    for (std::size_t w = 0; w < nodes.size(); ++w) places[w].node = nodes[w];
+    return places;
+}
+
+TEST(WorkersAtData, AreOnItsNodeInTurn) {
+    auto const places = places_on({0, 0, 1, 1});
+    std::vector<WorkerId> const owners{0, 1, 2, 0, any_worker, 0, 3};
+    EXPECT_EQ(workers_at_data(owners, {1, 1, 1, 1, 1, -1, 0}, places),
+              (std::vector<WorkerId>{2, 3, 2, 2, any_worker, 0, 0}));
+    // No worker is on nodes 2 and 5.
+    EXPECT_EQ(workers_at_data(owners, {2, 5, 1, 0, 0, 0, 1}, places), owners);
+}
+
 } // namespace
 } // namespace espalier

@@ -14,6 +14,7 @@
 #include "tools/command/common/subcommand.hpp"
 #include "tools/command/solve/options.hpp"
 #include "tools/dense/tile_kernels.hpp"
+#include "tools/dense/tile_nodes.hpp"
 #include "tools/dense/tile_simulation.hpp"
 
 namespace espalier::command {
@@ -24,8 +25,13 @@ constexpr std::int64_t most_tasks = 4'000'000; // about 100 bytes each
 
 constexpr std::array<char const*, 2> kinds{"cholesky", "qr"}; // in the order of DenseKind
 
+// Policies that take tasks to their data follow the pages, which need not be with the owners of the tiles.
+bool follows_pages(SchedulePolicy policy, Topology const& topology) {
+    bool const follows = policy == SchedulePolicy::places || policy == SchedulePolicy::nas;
+    return follows && topology.is_this_machine() && topology.num_nodes() > 1;
+}
+
 DenseRun run_once(TiledMatrix& matrix, TileTasks const& tasks, Policy& policy, WorkerTeam& team) {
-    matrix.fill(team);
     DenseRun run;
     run.stats = factorize_tiles(matrix, tasks, policy, team);
     run.steals_by_distance = policy.steals_by_distance();
@@ -61,7 +67,7 @@ void dense(DenseOptions const& options) {
 
     TileOwners const owners = tile_owners(options.kind, options.grid, machine, options.library);
     TiledMatrix matrix(options.kind, options.grid, owners, options.library.allocation);
-    TileTasks const tasks = build_tile_tasks(options.kind, options.grid, owners, record.rates);
+    TileTasks tasks = build_tile_tasks(options.kind, options.grid, owners, record.rates);
     record.tasks = tasks.graph.num_tasks();
     record.work_s = tasks.total_cost();
     record.critical_path_s = tasks.critical_path();
@@ -70,6 +76,10 @@ void dense(DenseOptions const& options) {
     if (settings.schedule == SchedulePolicy::static_order) record.predicted_s = plan.schedule.makespan;
     for (int repeat = 1; repeat <= options.repeat; ++repeat) {
         if (trace_file && repeat == options.repeat) team.record(&recorder);
+        matrix.fill(team);
+        if (repeat == 1 && follows_pages(settings.schedule, topology))
+            record.followed_tiles =
+                follow_tiles(tasks, owners, nodes_of_tiles(matrix, topology), team.places());
         auto const policy = make_policy(settings, tasks.graph, machine, plan.for_policy());
         record.runs.push_back(run_once(matrix, tasks, *policy, team));
     }

@@ -119,6 +119,9 @@ std::string dense_text(DenseRecord const& record) {
         fmt::format("machine     {} on {}, {}, alloc {}\n", counted(record.threads, "thread"), record.machine,
                     counted(record.nodes, "NUMA node"), to_string(asked.library.allocation));
     text += fmt::format("schedule    {}\n", schedule_text(asked.library));
+    if (record.followed_tiles > 0)
+        text += fmt::format("pages       {} on another node than the owner; their tasks are at home there\n",
+                            counted(record.followed_tiles, "tile"));
     if (record.predicted_s) text += fmt::format("predicted   {}\n", readable_seconds(*record.predicted_s));
     text += fmt::format("time        {}", readable_seconds(median(record.times_s())));
     if (record.runs.size() > 1)
@@ -159,6 +162,7 @@ std::string dense_json(DenseRecord const& record) {
                        {"alloc", to_string(asked.library.allocation)},
                        {"settings", settings_json(asked.library)},
                        {"tasks", record.tasks},
+                       {"followed_tiles", record.followed_tiles},
                        {"flops", flops(asked.kind, asked.grid.n)},
                        {"times_s", record.times_s()},
                        {"time_s", median(record.times_s())},

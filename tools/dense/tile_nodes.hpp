@@ -1,0 +1,23 @@
+// The NUMA nodes that hold the tiles, asked of the system, and the homes of tasks there. The pages of a tile are with its
+// owner unless one thread touched all of them (--alloc global), the node was full, or the system has moved them.
+#pragma once
+
+#include <vector>
+
+#include "runtime/topology.hpp"
+#include "runtime/worker_team.hpp"
+#include "tools/dense/tile_tasks.hpp"
+#include "tools/dense/tiled_matrix.hpp"
+
+namespace espalier {
+
+/// For each tile, row by row, the node of the topology that has more than half of a sample of its pages; -1 if there is
+/// none, nothing is known, or the tile is not stored. The matrix has been filled.
+std::vector<int> nodes_of_tiles(TiledMatrix const& matrix, Topology const& topology);
+
+/// Gives the tasks that write a tile which lies on another node than its owner a home there: a worker of that node, in
+/// turn. `nodes` is the result of nodes_of_tiles(). Returns the number of such tiles.
+std::int64_t follow_tiles(TileTasks& tasks, TileOwners const& owners, std::vector<int> const& nodes,
+                          std::vector<WorkerPlace> const& places);
+
+} // namespace espalier
