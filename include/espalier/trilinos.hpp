@@ -268,7 +268,7 @@ class AmesosEspalier : public Amesos_BaseSolver {
     Teuchos::ParameterList options_;
     bool options_are_new_ = true, transpose_ = false, factorized_ = false;
     espalier_symmetry symmetry_ = ESPALIER_GENERAL;
-    std::vector<std::int64_t> rows_, columns_; // of the entries of this process
+    std::vector<std::int64_t> rows_, columns_; // rows and columns of the entries of this process
     int symbolic_ = 0, numeric_ = 0, solves_ = 0;
     std::string message_;
 };

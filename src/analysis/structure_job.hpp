@@ -22,7 +22,7 @@ struct StructureJob {
     bool chooses = false;     // whether another method may take the place of that of the options
     SymbolicOptions symbolic;
     std::shared_ptr<Interrupt> interrupt;
-    std::uint64_t max_bytes = 0; // of ordering and symbolic factorization; 0 for no limit
+    std::uint64_t max_bytes = 0; // limit for ordering and symbolic factorization; 0: no limit
 
     CompressedGraph compressed;
     Ordering order;

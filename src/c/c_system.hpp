@@ -360,7 +360,7 @@ template <class T> class SystemSession : public Session {
     bool analyzed_update_ = false;       // since the matrix was set, an update has added entries and was analyzed
     std::optional<Offset> entries_here_; // if the matrix was set in parts
     HandleState now_;
-    std::optional<NullSpace<T>> null_space_; // of the current values
+    std::optional<NullSpace<T>> null_space_; // null space of the current values
     std::optional<Factors<T>> factors_;      // copies, until the next factors
 };
 

@@ -15,7 +15,7 @@ namespace espalier {
 
 namespace {
 
-constexpr int max_failures = 100; // of the library in a row, before drain() gives up
+constexpr int max_failures = 100; // failures of the library in a row before drain() gives up
 constexpr auto unlimited = std::numeric_limits<std::size_t>::max();
 
 // Progress threads leave signals to the program's threads: a new thread inherits the mask of its creator.

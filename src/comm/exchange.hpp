@@ -71,7 +71,7 @@ struct ExchangeHandlers {
 struct ExchangeStatistics {
     std::int64_t messages_sent = 0;
     std::int64_t messages_received = 0; ///< Includes dropped blocks.
-    std::int64_t bytes_sent = 0;        ///< Of payload.
+    std::int64_t bytes_sent = 0;        ///< Bytes of payload.
     std::int64_t bytes_received = 0;
     std::int64_t peak_received = 0; ///< Maximum bytes of received blocks before received_done().
     std::int64_t peak_waiting = 0;  ///< Maximum bytes of blocks whose send was not complete.
@@ -147,8 +147,8 @@ class Exchange {
     bool closed_ = false;              // notices would not be received any more
     bool finished_ = false;
     trace::Ticks begun_ = trace::ticks();
-    Alarm alarm_;           // of the only progress thread, or of the sending one
-    Alarm receiving_alarm_; // of the receiving one
+    Alarm alarm_;           // wakes the only progress thread, or the sending one
+    Alarm receiving_alarm_; // wakes the receiving progress thread
     std::vector<std::thread> threads_;
 };
 

@@ -121,7 +121,7 @@ class MpiTransfers final : public Transfers {
     MPI_Datatype line_;
     std::vector<MPI_Request> requests_; // by slot; null when free
     std::vector<std::size_t> free_;
-    std::vector<int> indices_; // of MPI_Testsome, as long as requests_
+    std::vector<int> indices_; // results of MPI_Testsome; as long as requests_
     std::vector<MPI_Status> statuses_;
 };
 

@@ -203,7 +203,7 @@ class MpiTransport final : public Transport {
     }
 
     MPI_Comm comm_;
-    std::vector<MPI_Request> requests_; // of an exchange of blocks
+    std::vector<MPI_Request> requests_; // requests of an exchange of blocks
     MPI_Datatype line_ = MPI_DATATYPE_NULL; // sizeof(MessageHeader) bytes
     // Likewise with an extent of 0, so that all lines overlap: to receive a message without keeping it. MPI
     // leaves the contents undefined; a short buffer is no alternative: Open MPI 4 writes beyond its end.

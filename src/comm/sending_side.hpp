@@ -147,7 +147,7 @@ class SendingSide {
     struct Message {
         int to = -1;
         Channel channel = Channel::blocks;
-        std::span<std::byte const> bytes; // of the block, or of notice_ or last_
+        std::span<std::byte const> bytes; // bytes of the block, or of notice_ or last_
         Block block;
         Clock::time_point started;
     };

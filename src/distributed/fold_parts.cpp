@@ -69,8 +69,8 @@ template <class T> void expand_skew(Communicator const& comm, Shares const& colu
 // Sums over the entries of both triangles, which are equal if one is the mirror image of the other.
 struct Digest {
     std::int64_t lower = 0;
-    std::int64_t upper = 0;     // of A^T
-    std::int64_t conjugate = 0; // of A^H
+    std::int64_t upper = 0;     // sum over the upper triangle as entries of A^T
+    std::int64_t conjugate = 0; // the same as entries of A^H
     std::int64_t not_real = 0;  // entries of the diagonal
 };
 

@@ -18,7 +18,7 @@ namespace espalier {
 
 // The sum of some products a x, and of their moduli.
 template <class T> struct ProductAndSize {
-    using Entry = T; // of x
+    using Entry = T; // type of the entries of x
     T product;
     Real<T> size;
     void start(T value) { *this = {value, 0}; }

@@ -29,9 +29,9 @@ class RowExchange {
   private:
     // The rows of one layout, sorted by their process in the other layout.
     struct Side {
-        Index length = 0; // of a column
+        Index length = 0; // rows of a column
         std::vector<Index> rows;
-        std::vector<Index> begin; // of each process
+        std::vector<Index> begin; // by process
     };
     template <class T> void move(std::span<T const> from, Side const& source, std::span<T> into,
                                  Side const& target, Index columns) const;

@@ -16,7 +16,7 @@ namespace {
 // An entry of the matrix, permuted, in the earlier of the cblks of its row and column.
 struct Position {
     CblkId cblk;
-    Index row; // of the structure, in the cblk or below it
+    Index row; // a row of the structure, in the cblk or below it
     Index col; // in the cblk
     bool in_upper;
 };

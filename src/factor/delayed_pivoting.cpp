@@ -87,7 +87,7 @@ PivotStats DelayedPivoting<T>::factorize(CblkId k, WorkerId worker, UpdateWorksp
     auto panel = allocate(k, worker, width + arriving);
     auto const assemble = [&] {
         panel->clear(width);
-        MatrixView<T> const own = form_.has_d() ? factor_.lower(k) : from; // of ldl only the diagonal block was saved
+        MatrixView<T> const own = form_.has_d() ? factor_.lower(k) : from; // for ldl only the diagonal block was saved
         add_diagonal(k, from.block(0, 0, width, width), *panel);
         if (attempt == Attempt::rows_failed && form_.has_d())
             restore_rows(k, workspace, *panel);

@@ -92,7 +92,7 @@ template <class T> CscMatrix<T> block_diagonal(Factor<T> const& factor, PivotOrd
 
 template <class T> CscMatrix<T> upper_factor(Factor<T> const& factor, PivotOrder const& order, bool keeps_zeros) {
     auto const place = places_of(order.columns);
-    ColumnWriter<T> writer(factor.structure().n, keeps_zeros); // of U^T
+    ColumnWriter<T> writer(factor.structure().n, keeps_zeros); // columns of U^T
     for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
         DelayedPanel<T> const* const delayed = factor.delayed(k);
         MatrixView<T const> const diagonal = factor.diagonal(k), across = factor.upper(k);

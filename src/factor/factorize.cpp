@@ -327,8 +327,8 @@ template <class T> class FactorizationRun {
 
     WorkerTeam& team_;
     std::vector<WorkerId> ran_by_;     // by task
-    std::vector<std::int32_t> levels_; // of the cblks in the tree; empty when no trace is recorded
-    std::int64_t first_number_;        // of the tasks, in the trace
+    std::vector<std::int32_t> levels_; // by cblk: its level in the tree; empty if no trace is recorded
+    std::int64_t first_number_;        // number of the first task in the trace
     FanInBuffers<T> fan_in_;
     MessageRun messages_; // last, because its handlers use the rest
 };

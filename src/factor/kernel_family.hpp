@@ -45,7 +45,7 @@ template <class T> class KernelFamily {
   protected:
     Factor<T>& factor_;
     bool conjugate_ = factor_.form().conjugate();
-    Op op_ = conjugate_ ? Op::adjoint : Op::transpose; // of the symmetric factorizations
+    Op op_ = conjugate_ ? Op::adjoint : Op::transpose; // used by the symmetric factorizations
 };
 
 /// Throws an Error that names the unknown of the first pivot of cblk k that cannot be divided by, if there is

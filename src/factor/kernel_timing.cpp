@@ -283,7 +283,7 @@ KernelTimings time_kernels(std::span<BlockStructure const> structures, FactorFor
 }
 
 MemoryRates time_memory(WorkerTeam& team, Interrupt* interrupt) {
-    constexpr std::size_t bytes = 128'000'000; // of a worker
+    constexpr std::size_t bytes = 128'000'000; // for each worker
     auto const workers = static_cast<std::uint64_t>(team.size());
     std::uint64_t const entries =
         std::min<std::uint64_t>(bytes, available_memory_bytes() / (4 * workers)) / sizeof(double);

@@ -28,7 +28,7 @@ template <class T> struct Path {
 };
 
 struct ChangedEntry {
-    Index row = 0; // of the structure
+    Index row = 0; // a row of the structure
     Offset position = 0;
 };
 
@@ -246,7 +246,7 @@ template <class T> class LowRankRun {
     bool has_d_;
     bool conjugate_;
     bool stores_;
-    std::vector<T> alpha_; // of each column of W
+    std::vector<T> alpha_; // by column of W
     double largest_growth_;
     WorkerTeam& team_;
     Interrupt* interrupt_;

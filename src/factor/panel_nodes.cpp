@@ -45,7 +45,7 @@ PanelNodes<T>::PanelNodes(Factor<T> const& factor, WorkerTeam& team, Topology co
     : factor_(factor), owners_(factor.num_owners()), shares_(factor.structure().cblks.size()) {
     bool const global = factor.allocation() == Allocation::global;
     std::size_t total = 0;
-    std::vector<std::size_t> first_page; // of each interleaved arena
+    std::vector<std::size_t> first_page; // by interleaved arena
     std::size_t pages = 0;
     for (WorkerId w = 0; w < factor.num_owners(); ++w) {
         Arena const& arena = factor.arena_of(w);

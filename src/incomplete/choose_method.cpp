@@ -11,12 +11,12 @@ namespace {
 
 // Bytes that an iteration moves: the matrix once with its indices, the factor once, and some vectors.
 double predicted_iterations_s(Options const& options, MethodSetting const& setting) {
-    constexpr double bytes_per_second = 12e9; // of a worker
+    constexpr double bytes_per_second = 12e9; // for each worker
     constexpr double most_useful_workers = 4; // more are limited by the memory of a node
     constexpr double vectors = 20;
     auto const entries = static_cast<double>(setting.entries);
     auto const scalar = static_cast<double>(setting.scalar_bytes);
-    double const growth = 1 + static_cast<double>(options.levels); // of the factor by fill, roughly
+    double const growth = 1 + static_cast<double>(options.levels); // rough growth of the factor by fill
     double const bytes = entries * (scalar + sizeof(Index)) + entries * growth * (scalar + 4) +
                          static_cast<double>(setting.order) * vectors * scalar;
     double const workers = std::min(static_cast<double>(setting.workers), most_useful_workers);

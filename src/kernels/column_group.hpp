@@ -114,7 +114,7 @@ ESPALIER_INLINE void multiply_columns(ColumnGroup<Real<T>> const& group, Real<T>
     using Vector = VectorOf<R, width>;
     if constexpr (width > vector::narrowest<T>)
         if (group.rows < width) return multiply_columns<T, width / 2, columns>(group, y, conjugate, to);
-    Vector sum[columns] = {}, crossed[columns] = {}; // of a y, and of a i y
+    Vector sum[columns] = {}, crossed[columns] = {}; // sums of a y, and of a i y
     for_each_vector<width>(group.rows, [&](Index i, Index fresh) ESPALIER_INLINE_LAMBDA {
         Vector numbers, turned;
         load(numbers, y + i);

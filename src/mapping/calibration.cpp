@@ -110,7 +110,7 @@ std::vector<double> nonnegative_least_squares(std::span<double const> a, std::sp
         double largest = 0, change = 0;
         for (std::size_t j = 0; j < n; ++j) {
             if (equations.length[j] == 0) continue;
-            double residual = equations.h[j]; // of equation j, whose diagonal entry is 1
+            double residual = equations.h[j]; // residual of equation j, whose diagonal entry is 1
             for (std::size_t k = 0; k < n; ++k) residual -= equations.g[j * n + k] * x[k];
             double const next = std::max(0.0, x[j] + residual);
             change = std::max(change, std::abs(next - x[j]));

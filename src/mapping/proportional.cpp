@@ -10,7 +10,7 @@ namespace espalier {
 
 namespace {
 
-constexpr double least_weight = 1e-9; // of the mean: so that every cblk has a place on the line
+constexpr double least_weight = 1e-9; // relative to the mean, so that every cblk has a place on the line
 
 std::vector<double> weights_of(std::vector<double> const& costs) {
     double total = 0;
@@ -52,7 +52,7 @@ std::vector<Interval> divide_line(std::vector<Cblk> const& cblks, std::vector<do
         free_end[parent] = intervals[k].begin;
         free_end[k] = end;
     }
-    intervals.pop_back(); // of the whole line
+    intervals.pop_back(); // the interval of the whole line
     return intervals;
 }
 

@@ -30,7 +30,7 @@ template <class T> class MatrixChange {
 
     CscMatrix<T>& a_;
     bool keeps_pattern_ = true;
-    std::vector<Offset> places_; // of the entries of S in A
+    std::vector<Offset> places_; // by entry of S: its place in A
     std::vector<T> old_values_;  // at these places
     CscMatrix<T> old_;           // if the pattern has changed
 };

@@ -17,7 +17,7 @@ namespace espalier {
 namespace {
 
 constexpr std::size_t leaf_points = 150;
-constexpr double largest_share = 0.7; // of the weight in a part
+constexpr double largest_share = 0.7; // largest share of the weight in a part
 
 using Step = std::array<int, 3>;
 
@@ -102,7 +102,7 @@ class LatticeDissection {
         explicit LayerSpace(std::size_t points) : local(points, -1) {}
         std::vector<Index> local;
         std::vector<std::int32_t> upper, separator;
-        std::vector<std::int64_t> weight; // of each layer
+        std::vector<std::int64_t> weight; // by layer
         LeafOrders leaves;
     };
 

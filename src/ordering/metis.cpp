@@ -77,7 +77,7 @@ std::vector<Index> order_by_metis(Graph const& graph) {
     options[METIS_OPTION_NUMBERING] = 0;
     options[METIS_OPTION_SEED] = 1;
     options[METIS_OPTION_COMPRESS] = 0; // the graph is compressed already, and METIS would ignore the weights
-    idx_t separator_sizes[1];           // of one process: none
+    idx_t separator_sizes[1];           // remains empty with one process
     int code = METIS_OK;
     bool const is_complete = run_unless_out_of_memory([&] {
         code = METIS_NodeNDP(n, ptr.data(), adj.data(), weight.empty() ? nullptr : weight.data(), 1, options,

@@ -62,7 +62,7 @@ MinimumDegree minimum_degree(std::span<std::int32_t const> ptr, std::span<std::i
 }
 
 std::vector<Index> minimum_degree(Graph const& graph) {
-    constexpr Index most_weight = Index{1} << 30; // of all vertices; degrees are sums of weights
+    constexpr Index most_weight = Index{1} << 30; // for all vertices together; degrees are sums of weights
     if (graph.num_vertices >= most_weight)
         throw Error(Status::unsupported,
                     fmt::format("the ordering 'amd' needs a graph of fewer than 2^30 vertices (it has {})",

@@ -35,7 +35,7 @@ struct Space {
     explicit Space(Index vertices) : local(vertices, -1) {}
     MultilevelCut cuts;
     Cut cut;
-    std::vector<Vertex> number; // of each vertex in its part
+    std::vector<Vertex> number; // by vertex: its number in its part
     std::vector<Index> local;   // the number of each vertex of the whole graph in a region, or -1
 };
 

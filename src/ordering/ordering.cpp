@@ -178,7 +178,7 @@ Ordering compute_ordering(CompressedGraph const& compressed, OrderingOptions con
 
 std::uint64_t ordering_bytes(Graph const& graph, OrderingOptions const& options) {
     struct Bytes {
-        double of_vertex, of_edge; // of a directed edge
+        double of_vertex, of_edge; // cost of a directed edge
         double more;               // the share that many threads add
     };
     Bytes const bytes = [&]() -> Bytes {

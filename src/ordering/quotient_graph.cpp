@@ -162,7 +162,7 @@ template <class Position> void QuotientGraph<Position>::make_room(Position entri
     Position to = 0;
     for (Position from = 0; from < free_;) {
         std::int32_t const entry = lists_[from++];
-        if (entry > -2) continue; // of a dead list
+        if (entry > -2) continue; // belongs to a dead list
         Node& node = nodes_[-2 - entry];
         lists_[to] = static_cast<std::int32_t>(node.begin);
         node.begin = to++;

@@ -172,7 +172,7 @@ template <class T> class GmresColumn {
 
     KrylovProblem<T> const* problem_;
     KrylovColumn<T>* column_;
-    std::vector<T> residual_; // of column_->x
+    std::vector<T> residual_; // residual of column_->x
     double error_ = 0;        // normwise backward error of column_->x
     bool active_ = false;
     bool over_ = false;

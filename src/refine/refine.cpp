@@ -262,7 +262,7 @@ template <class T> class Refinement {
     ApplyInverse<T> const& apply_inverse_;
     RefineOptions const& options_;
     KrylovProblem<T> problem_;
-    std::vector<double> errors_, componentwise_, b_norms_; // of each column
+    std::vector<double> errors_, componentwise_, b_norms_; // by column
     std::vector<bool> is_finite_;          // b of each column
     RefineReport report_;
 };

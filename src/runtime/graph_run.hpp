@@ -193,7 +193,7 @@ class GraphRun : IdleWorkers {
     alignas(64) std::atomic<std::int64_t> num_ready_{0}; ///< Counted only while a trace is recorded.
     FirstError error_;
     Clock::time_point started_;
-    Clock::time_point last_cancel_check_; ///< Of options_->should_cancel; worker 0.
+    Clock::time_point last_cancel_check_; ///< Last call of options_->should_cancel by worker 0.
     std::vector<std::int64_t> steals_before_;
 };
 

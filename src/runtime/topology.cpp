@@ -76,7 +76,7 @@ int count_cores(hwloc_topology* topology) {
 // changes the affinity.
 struct MachineView {
     std::vector<unsigned long> affinity;
-    std::vector<std::string> variables; // of hwloc
+    std::vector<std::string> variables; // environment variables of hwloc
 
     static MachineView current() {
         MachineView view{current_affinity(), {}};
@@ -135,7 +135,7 @@ class TopologyReader {
     }
 
     void read_cores() {
-        std::map<hwloc_obj_t, std::size_t> number; // of a core already met
+        std::map<hwloc_obj_t, std::size_t> number; // numbers of the cores found so far
         std::map<hwloc_obj_t, int> packages, groups;
         hwloc_obj_t pu = nullptr;
         while ((pu = hwloc_get_next_obj_by_type(topology_, HWLOC_OBJ_PU, pu))) {

@@ -32,12 +32,12 @@ template <class T> class LeftLooking {
     CscMatrix<T> const& a_;
     ScalarLuOptions const& options_;
     BlockTriangularForm const& form_;
-    std::vector<std::int32_t> place_; // of each row of A: by the plan, and after pivoting for complete blocks
+    std::vector<std::int32_t> place_; // by row of A: as planned, and after pivoting for complete blocks
 
     // The current block.
     std::int32_t first_ = 0, size_ = 0;
-    std::vector<std::int32_t> position_;                       // of each row as pivot, or -1
-    std::vector<std::int32_t> diagonal_row_, diagonal_column_; // of the columns and rows without pivot
+    std::vector<std::int32_t> position_;                       // by row: its number as a pivot, or -1
+    std::vector<std::int32_t> diagonal_row_, diagonal_column_; // columns and rows without pivot
     std::vector<std::int32_t> pruned_; // the searched entries of each column of L, or -1 for all
     std::vector<std::int32_t> mark_;   // the last column that reached a row
     std::vector<std::int32_t> stack_, path_, next_;

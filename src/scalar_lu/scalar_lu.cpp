@@ -135,7 +135,7 @@ template <class T> bool ScalarLu<T>::refactorize_block(CscMatrix<T> const& a, st
         std::int32_t const column = plan_->form.column[k];
         Real<T> const column_scale = column_scale_[column];
         Offset between = between_[k];
-        Real<T> largest = 0; // of the column during the elimination
+        Real<T> largest = 0; // largest entry of the column during the elimination
         for (Offset p = a.col_ptr[column]; p < a.col_ptr[column + 1]; ++p) {
             std::int32_t const i = position_[p];
             T const value = a.values[p] * (scale_[i] * column_scale);

@@ -109,7 +109,7 @@ template <class T> class ScalarLu {
     std::vector<Offset> between_;        ///< Where these begin in each column of U.
     std::vector<T> pivot_, inverse_;     ///< The diagonal of U, and its inverses.
     std::vector<T> column_;              ///< The column that is refactorized; zero in between.
-    std::vector<T> work_;                ///< Of solves.
+    std::vector<T> work_;                ///< Workspace of solves.
     double growth_ = 0;                  ///< The largest number in the elimination that chose the pivots.
     double largest_ = 0;                 ///< The largest scaled entry of a refactorization.
     double smallest_pivot_ = infinity;

@@ -12,9 +12,9 @@ namespace espalier {
 
 namespace {
 
-constexpr double worthwhile = 0.97;     // of the predicted time of the default schedule
+constexpr double worthwhile = 0.97;     // share of the predicted time of the default schedule
 constexpr double most_tasks = 250'000;  // to simulate; a task takes about four microseconds
-constexpr double least_simulations = 3; // of the default schedule, for which there are always enough tasks
+constexpr double least_simulations = 3; // time for as many simulations of the default schedule is always allowed
 constexpr double groups_of_panel = 8;   // expected, if tasks are cut into groups of rows
 constexpr Index widest = PieceWidths{}.most;
 constexpr std::array<Index, 6> uniform_widths_to_try = {128, 96, 192, widest, 64, 48};
@@ -160,7 +160,7 @@ class ScheduleSearch {
     ScheduleChoice best_;
     double left_ = most_tasks;
     std::map<Splitting, Known> known_;
-    std::vector<PieceWidths> widths_; // of structure_
+    std::vector<PieceWidths> widths_; // widths of pieces in structure_
     BlockStructure structure_;
 };
 

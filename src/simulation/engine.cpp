@@ -364,7 +364,7 @@ class Engine : IdleWorkers {
     Exclusion exclusion_;
     std::vector<std::int32_t> waiting_; // predecessors that have not ended
     std::vector<Pushed> pushed_;
-    std::unordered_map<TaskId, Stage> stage_; // of messages under way
+    std::unordered_map<TaskId, Stage> stage_; // by message under way
     std::map<WorkerId, Inbox> inboxes_;       // by the first worker of the process
     std::vector<double> taken_before_;        // by worker: Transit::taken_from when its task was started
     std::set<WorkerId> idle_;

@@ -176,7 +176,7 @@ class Dealer {
     }
 
     void renumber_tasks(LocalStructures const& structures, LocalStructure const& local, LocalPlan& plan) {
-        auto const position = [&](Offset facing) { // of a blok that an own cblk has
+        auto const position = [&](Offset facing) { // place of a blok of an own cblk
             BlokId const b = structure_.facing[facing];
             CblkId const k = structure_.owner_of_blok[b];
             BlokId const first = local.structure.cblk(structures.local_number(k)).first_blok;

@@ -20,7 +20,7 @@ inline constexpr BranchId no_branch = -1;
 struct SharedPlan {
     MachineModel machine;
     ScheduleSettings settings; ///< static_order: tasks of the factorization run as in factor_schedule.
-    double makespan = 0;       ///< Of the factorization, predicted, in seconds.
+    double makespan = 0;       ///< Predicted time of the factorization in seconds.
     double solve_seconds = 0;  ///< Predicted time of a solve with one right-hand side.
     std::int64_t branches = 0;
     std::int64_t tasks = 0;
@@ -42,7 +42,7 @@ struct LocalPlan {
     RowGroups groups;
     std::vector<WorkerId> owner_of_cblk; ///< The worker whose memory has the panel; any_worker: a ghost.
     FactorTasks factor;                  ///< Without messages: fan_in tasks wait for an event each instead.
-    std::vector<TaskId> number_of_task;  ///< Of each task among the tasks and messages of all processes.
+    std::vector<TaskId> number_of_task;  ///< By task: its number among the tasks and messages of all processes.
     std::vector<std::int32_t> outgoing;  ///< The blocks of factor.fan_in that are sent.
     std::vector<std::int32_t> incoming;  ///< Those that are received, by FanInBlock::number.
     std::int64_t num_events = 0;         ///< Fan-in tasks.

@@ -138,7 +138,7 @@ class MessageNetwork : public Transit {
 
     std::vector<Message> messages_; // by task
     Network network_;
-    int workers_; // of each process
+    int workers_; // workers of each process
     CommThreads threads_;
     std::vector<double> out_free_, in_free_; // by process: when the link becomes free
     std::vector<std::array<Thread, 2>> of_process_;

@@ -143,7 +143,7 @@ class NodeMemory {
         for (int node = 0; node < nodes_; ++node)
             if (demand.node == node || demand.node == all_nodes)
                 worst = std::max(worst, nodes[node] / bandwidth_[node]);
-        constexpr double rounding = 1e-9; // of the sums, which tasks are added to and subtracted from
+        constexpr double rounding = 1e-9; // tasks are added to the sums and subtracted again
         return worst > 1 + rounding ? worst : 1;
     }
 

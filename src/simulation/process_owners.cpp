@@ -148,7 +148,7 @@ class OwnerPolicy : public Policy, public TaskClock {
     // The parts of one branch or update end in the order of their numbers, so the last one stands for all.
     void build_graph() {
         auto const num_branches = static_cast<BranchId>(partition_.branches.size());
-        std::vector<double> panel_seconds; // of a branch without its updates of other branches
+        std::vector<double> panel_seconds; // by branch, without its updates of other branches
         for (Branch const& branch : partition_.branches) panel_seconds.push_back(branch.cost);
         for (Contribution const& one : contributions_.all) panel_seconds[one.source] -= one.seconds_in_source;
         for (BranchId u = 0; u < num_branches; ++u) {
@@ -177,7 +177,7 @@ class OwnerPolicy : public Policy, public TaskClock {
 
     struct CoarseTask {
         BranchId branch;     // the owner of which runs it
-        Offset contribution; // of that branch; no_contribution: its panels
+        Offset contribution; // a contribution of that branch; no_contribution: its panels
     };
     static constexpr Offset no_contribution = -1;
 

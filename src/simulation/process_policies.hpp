@@ -150,7 +150,7 @@ class ProcessPolicies : public Policy {
     }
 
     std::vector<std::int32_t> process_of_; ///< By task.
-    int threads_;               ///< Of each process.
+    int threads_;               ///< Threads of each process.
     std::vector<TaskId> local_; ///< The number of each task in its process.
     std::vector<Process> processes_;
 };

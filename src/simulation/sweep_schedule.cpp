@@ -47,7 +47,7 @@ class SweepClock : public TaskClock {
     SolveTasks const& tasks_;
     Schedule const& schedule_;
     Allocation allocation_;
-    std::vector<double> bytes_; // of the panels of each branch
+    std::vector<double> bytes_; // by branch: bytes of its panels
     NodeMemory memory_;
 };
 

@@ -245,7 +245,7 @@ template <class T> class Inversion {
     WorkerTeam& team_;
     Interrupt* interrupt_;
     Workspace most_;
-    std::vector<std::unique_ptr<T[]>> memory_; // of each worker
+    std::vector<std::unique_ptr<T[]>> memory_; // by worker
 };
 
 } // namespace

@@ -45,7 +45,7 @@ template <class T> class SparseInverse {
     CscMatrix<T> lower_; ///< L, then in its place Z_ji of each column j.
     CscMatrix<T> upper_; ///< U^T, then in its place Z_ij. Empty for ldlt and ldlh, where L becomes Z_ij.
     bool conjugate_;
-    std::vector<Index> row_place_, column_place_; ///< Of the rows and columns of A in the factors.
+    std::vector<Index> row_place_, column_place_; ///< By row and column of A: its place in the factors.
     std::vector<T> by_, sums_;
     std::vector<char> is_target_;
 };

@@ -121,7 +121,7 @@ template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& m
     if (system_->is_incomplete) {
         factorize_incomplete(matrix);
     } else if (!factorize_narrow(matrix)) {
-        bool const delays = needs_pivots(); // of the attempt in single precision
+        bool const delays = needs_pivots(); // in the attempt in single precision
         bool const fell_back = report.factor.precision_fell_back;
         report.factor = {};
         report.factor.precision_fell_back = fell_back;

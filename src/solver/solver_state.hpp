@@ -232,7 +232,7 @@ template <class T> struct Solver<T>::State {
     std::optional<Analysis<T>> analysis_; // process 0
     std::optional<ProcessPart> part_;     // with several processes
     std::optional<SystemVectors<T>> vectors_;
-    NumericFactor<T> factor_; // of these three one is in use
+    NumericFactor<T> factor_; // one of these three is in use
     ScalarFactor<T> scalar_;
     IncompletePreconditioner<T> incomplete_;
     std::optional<Refiner<T>> refiner_;

@@ -186,7 +186,7 @@ class Bundling {
     std::vector<SupernodeId> top_;
     std::vector<Index> below_;
     std::vector<SupernodeId> seen_by_; // the stamp of the last bundle with this row
-    std::vector<SupernodeId> members_; // of the current bundle, at most bundle_width
+    std::vector<SupernodeId> members_; // members of the current bundle, at most bundle_width
     SupernodeId stamp_ = no_supernode;
     Index width_ = 0;
     Index rows_ = 0;

@@ -109,8 +109,8 @@ class Assembly {
     RowRuns const& runs_;
     Pieces const& pieces_;
     std::vector<SupernodeId> const& order_;
-    std::vector<Index> first_col_;     // of each supernode
-    std::vector<CblkId> first_cblk_;   // of each supernode
+    std::vector<Index> first_col_;     // by supernode
+    std::vector<CblkId> first_cblk_;   // by supernode
     std::vector<std::int32_t> number_; // final number of each supernode
     std::vector<Blok> below_;
     BlockStructure out_;
@@ -158,7 +158,7 @@ void list_facing(BlockStructure& structure) {
 }
 
 int tree_depth(BlockStructure const& structure) {
-    std::vector<int> height(structure.cblks.size(), 1); // of the subtree of each cblk
+    std::vector<int> height(structure.cblks.size(), 1); // by cblk: height of its subtree
     int depth = 0;
     for (CblkId k = 0; k < structure.num_cblks(); ++k) {
         depth = std::max(depth, height[k]);

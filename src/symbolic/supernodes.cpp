@@ -46,7 +46,7 @@ Supernodes fundamental_supernodes(LowerPattern const& pattern, std::span<Vertex 
 Supernodes coarsen(Supernodes const& fine, std::span<SupernodeId const> group_of,
                    std::span<Index const> below) {
     std::vector<SupernodeId> groups;
-    std::vector<SupernodeId> number(group_of.size(), no_supernode); // of each group
+    std::vector<SupernodeId> number(group_of.size(), no_supernode); // by group
     for (SupernodeId s = 0; s < fine.size(); ++s)
         if (group_of[s] == s) {
             number[s] = static_cast<SupernodeId>(groups.size());

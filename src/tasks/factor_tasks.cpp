@@ -232,8 +232,8 @@ class TaskBuilder {
     RowGroups const& groups_;
     bool ordered_;
     std::vector<Sum> sums_;         // by process
-    std::vector<UpdatePart> parts_; // of the contribution at hand, by group of the target
-    std::vector<BlockRows> rows_;   // of the sum at hand
+    std::vector<UpdatePart> parts_; // parts of the current contribution, by group of the target
+    std::vector<BlockRows> rows_;   // rows of the current sum
     std::vector<TaskEdge> edges_;
     FactorTasks result_;
 };

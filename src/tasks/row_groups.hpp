@@ -49,7 +49,7 @@ class RowGroups {
                              several_candidates_in_a_process(mapping, k);
             if (cut) {
                 first_.push_back(cblk.first_blok);
-                Index begin_row = cblk.width(); // of the group at hand
+                Index begin_row = cblk.width(); // first row of the current group
                 first_.push_back(cblk.first_blok + 1);
                 for (BlokId b = cblk.first_blok + 2; b < cblk.end_blok; ++b) {
                     bool const may_end = blok(b).facing_cblk != blok(b - 1).facing_cblk;

@@ -57,7 +57,7 @@ inline bool is_forward(SolveTaskKind kind) {
 
 struct SolveTask {
     SolveTaskKind kind = SolveTaskKind::forward;
-    BranchId branch = 0;      ///< Of another process for send_sum and receive_solution.
+    BranchId branch = 0;      ///< For send_sum and receive_solution a branch of another process.
     std::int32_t process = 0; ///< The process that runs the task; message: the sender.
     std::int32_t peer = 0;    ///< message: the receiver; otherwise `process`.
     double bytes = 0;         ///< message: its size for one right-hand side.
@@ -98,7 +98,7 @@ struct SolveTasks {
 /// How the rows of a branch are divided into groups.
 struct SweepDivision {
     int most_groups = 0;                 ///< For one branch.
-    Offset fewest_entries = 48 * 1024;   ///< Of the panel in a group, which takes about 15 us.
+    Offset fewest_entries = 48 * 1024;   ///< Entries of the panel in a group: work of about 15 us.
 };
 
 /// Homes are 0. With one process there are no messages. Linear in the bloks, but for sorting processes.

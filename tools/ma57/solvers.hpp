@@ -30,7 +30,7 @@ struct System {
 
 /// Result of a factorization.
 struct Factors {
-    espalier_status status = ESPALIER_OK; ///< Of the last step.
+    espalier_status status = ESPALIER_OK; ///< Status of the last step.
     std::string message;                  ///< For another status than ESPALIER_OK.
     std::int64_t negative = 0;            ///< Negative pivots.
     std::int64_t rank = 0;                ///< Pivots that are not zero.
@@ -66,7 +66,7 @@ class Solver {
     bool solves_random_system(System const& system);
 
     std::int64_t analysis_;   // number of the pattern
-    std::int64_t number_ = 0; // of the factorized system; 0: none
+    std::int64_t number_ = 0; // number of the factorized system; 0: none
     espalier_solver* solver_ = nullptr;
     double tolerance_ = 0;    // CNTL(1) of the last call
     std::int64_t stored_ = 0; // entries of the factor and operations, by the analysis

@@ -16,7 +16,7 @@ namespace espalier::command {
 
 namespace {
 
-std::mutex guard; // of the following variables; the signal thread never unlocks it
+std::mutex guard; // guards the following variables; the signal thread never unlocks it
 bool bar_visible = false;
 bool silent = false;
 Status status_at_signal = Status::cancelled;

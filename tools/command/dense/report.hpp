@@ -57,7 +57,7 @@ struct DenseRecord {
     std::optional<double> predicted_s; ///< Makespan of the static schedule.
     std::vector<DenseRun> runs;
 
-    [[nodiscard]] std::vector<double> times_s() const; ///< Of all runs.
+    [[nodiscard]] std::vector<double> times_s() const; ///< Times of all runs.
     /// The run with the median time; the faster one of the two for an even number of runs.
     [[nodiscard]] DenseRun const& middle() const;
     /// The largest errors of all runs.

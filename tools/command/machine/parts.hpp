@@ -47,7 +47,7 @@ struct RooflineOfScalar {
     std::vector<std::pair<Index, std::vector<KernelRate>>> widths;
 };
 struct Roofline {
-    double bytes_per_s; ///< Of one core.
+    double bytes_per_s; ///< Bandwidth of one core.
     std::vector<RooflineOfScalar> scalars;
 };
 /// Measures the kernels of a factorization on one core for several widths of panels, in d and z: the update by the

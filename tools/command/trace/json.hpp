@@ -13,7 +13,7 @@ namespace espalier::command {
 struct TraceNumbers {
     trace::Trace trace;
     std::string phase;            ///< What was looked at; "all" is the whole trace.
-    trace::Statistics statistics; ///< Of the window.
+    trace::Statistics statistics; ///< Statistics of the window.
     std::optional<trace::CriticalPath> path;
     std::optional<trace::Trace> predicted;
     std::optional<trace::Comparison> comparison; ///< With `predicted`.
