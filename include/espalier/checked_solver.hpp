@@ -1,5 +1,5 @@
 // A solver for the matrices of other programs, which returns only accurate solutions. The headers for deal.II and MFEM
-// are made of it, and the header for Eigen uses solve_checked().
+// are based on it, and the header for Eigen uses solve_checked().
 #pragma once
 
 #include <cstdio>

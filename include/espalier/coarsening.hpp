@@ -36,13 +36,13 @@ enum class CoarseArgument : std::uint8_t { none, optional, required };
 using UserCoarseOperator =
     std::function<std::vector<std::int32_t>(TaskDependences const& tasks, std::optional<Index> argument)>;
 
-/// From now on, coarse strings of this process may name this operator, those of Options::coarsen included; it replaces
-/// one with the same letter. Solvers on several processes need it on each. Thread-safe. Error{usage} unless the letter
-/// is a capital letter.
+/// Adds an operator, which coarse strings of this process, including Options::coarsen, may name from now on. It
+/// replaces an operator with the same letter. Solvers on several processes need it on each process. Thread-safe.
+/// Error{usage} unless the letter is a capital letter.
 ESPALIER_API void add_coarse_operator(char letter, CoarseArgument argument, UserCoarseOperator apply);
 
-/// Computes the tasks of an aggregate, which ascend: their order is one in which they may run. `thread` is below the number
-/// of threads; no two calls have the same one at the same time.
+/// Computes the tasks of an aggregate. They are passed in ascending order, which is a valid order of execution.
+/// `thread` is below the number of threads; no two calls have the same one at the same time.
 using AggregateFunction = std::function<void(std::span<std::int32_t const> parts, int thread)>;
 
 /// How aggregates run.
@@ -55,8 +55,8 @@ struct CoarseRun {
 /// A coarse task graph. A moved-from object can only be destroyed or assigned to.
 class ESPALIER_API CoarseTasks {
   public:
-    /// Error{usage} for successors that are no higher tasks, for invalid costs, for a wrong string, and for an operator
-    /// whose aggregates are no aggregation; Error{unsupported} for 2^31 tasks or more.
+    /// Error{usage} if a successor does not have a higher number than its task, if a cost or the string is invalid, or
+    /// if an operator returns an invalid aggregation; Error{unsupported} for 2^31 tasks or more.
     CoarseTasks(TaskDependences const& tasks, std::string_view coarse_string);
     ~CoarseTasks();
     CoarseTasks(CoarseTasks&&) noexcept;            ///< Moves.

@@ -12,7 +12,7 @@
  * espalier_create_mpi() makes.
  *
  * Rules for every function:
- *  - It returns an @ref espalier_status. For every status but ESPALIER_OK, espalier_message() has one line.
+ *  - It returns an @ref espalier_status. For every status other than ESPALIER_OK, espalier_message() returns one line.
  *    Null pointers, wrong sizes, wrong orders of calls and unknown enumerators are ESPALIER_USAGE, and an
  *    invalid matrix is ESPALIER_BAD_INPUT. Output arguments are written only if the call succeeds or the text
  *    says so.
@@ -211,8 +211,8 @@ typedef enum espalier_field_type ESPALIER_ENUM {
  * 32-bit indices.
  *
  * `struct_size` is sizeof(espalier_matrix), or 0 for the fields up to `values`. Later versions may append fields;
- * those that `struct_size` does not include count as zero. If the struct is larger than the library knows, what is
- * beyond must be zero.
+ * those that `struct_size` does not include count as zero. If the struct is larger than the one that the library knows,
+ * the additional bytes must be zero.
  *
  *  layout | pointers                            | indices               | values
  *  ------ | ----------------------------------- | --------------------- | ---------------
@@ -365,7 +365,7 @@ ESPALIER_API espalier_status espalier_set_levels(espalier_solver* solver, int64_
 ESPALIER_API espalier_status espalier_set_block_size(espalier_solver* solver, int value);
 /** Incomplete factorization: aggregation of rows into tasks, "auto", "none" or a coarse string such as "CD(4)". */
 ESPALIER_API espalier_status espalier_set_coarsen(espalier_solver* solver, char const* text);
-/** Incomplete factorization: what runs the tasks. Analyses fail with ESPALIER_UNSUPPORTED if the build lacks it. */
+/** Incomplete factorization: the runtime of the tasks. An analysis is ESPALIER_UNSUPPORTED if the build lacks it. */
 ESPALIER_API espalier_status espalier_set_runtime(espalier_solver* solver, espalier_runtime value);
 /** Whether to factorize by dense blocks of columns. Without them (lu only) one thread factorizes single columns of the block
  * triangular form, as for circuits. AUTO: what is predicted to be faster. */
@@ -500,13 +500,13 @@ ESPALIER_API espalier_status espalier_drive(espalier_solver* solver, espalier_op
  *  for espalier_set_values(), and `b` and `x` (order x nrhs for each system) one block after another, without gaps. Solutions are
  *  refined and checked. `status` receives ESPALIER_OK, ESPALIER_INACCURATE, ESPALIER_SINGULAR or
  *  ESPALIER_NOT_POSITIVE_DEFINITE for each system, whose X is NaN in the last two cases, and `errors`, which may be null, the
- *  backward error of each. Such a system is no failure of the call. The matrix and the factors of the solver do not change.
- *  One process only: ESPALIER_UNSUPPORTED otherwise. */
+ *  backward error of each. Such a system does not make the call fail. The matrix and the factors of the solver do not
+ *  change. One process only: ESPALIER_UNSUPPORTED otherwise. */
 ESPALIER_API espalier_status espalier_solve_batch(espalier_solver* solver, int64_t systems, int64_t entries,
                                                   void const* values, int64_t nrhs, void const* b, void* x,
                                                   espalier_status* status, double* errors);
-/** For interfaces of other languages: a process makes this call in place of the function `call` if it found an argument
- *  wrong that the C interface cannot check. The call is then ESPALIER_USAGE with `message` on all processes. */
+/** For interfaces of other languages: a process calls this instead of the function `call` if it found an invalid
+ *  argument that the C interface cannot check. The call then returns ESPALIER_USAGE with `message` on all processes. */
 ESPALIER_API espalier_status espalier_refuse(espalier_solver* solver, char const* call, char const* message);
 
 /** @}
@@ -574,9 +574,9 @@ ESPALIER_API espalier_status espalier_selected_inverse(espalier_solver* solver, 
 ESPALIER_API espalier_status espalier_inverse_diagonal(espalier_solver* solver, void* diagonal);
 /** Copies the factors into sparse matrices, which the solver keeps until its factors change: with the permutations p
  *  and q of espalier_get_permutations(), A(p, p) = L L^H (llh), L L^T (llt), L D L^H (ldlh) or L D L^T (ldlt), and A(p, q) =
- *  L U (lu). L has a unit diagonal but for llh and llt, and D has blocks of 1 x 1 and 2 x 2. `entries` receives the numbers of
- *  entries of L, D and U that are not zero; 0 for a factor that there is not. One process only, and factors in full precision:
- *  ESPALIER_UNSUPPORTED otherwise. */
+ *  L U (lu). L has a unit diagonal but for llh and llt, and D has blocks of 1 x 1 and 2 x 2. `entries` receives the
+ *  numbers of entries of L, D and U that are not zero; 0 for a factor that does not exist. One process only, and
+ *  factors in full precision: ESPALIER_UNSUPPORTED otherwise. */
 ESPALIER_API espalier_status espalier_factors(espalier_solver* solver, int64_t entries[3]);
 /** The compressed columns of factor 'L', 'D' or 'U' of espalier_factors(), with indices and starts that count from `base`, 0 or
  *  1: order + 1 starts, and a row and a value, of the type of the solver, for each entry. Pointers may be null. */

@@ -80,8 +80,8 @@ template <class T> class ESPALIER_API Solver {
     /// has as many workers as the process with the fewest cores.
     Solver(Options options, Communicator processes);
     /// For processes other than 0, in place of a solver: takes part in every call of the Solver that process
-    /// 0 makes with the same communicator, and returns when that solver is destroyed. Of `options` only the machine,
-    /// `cancel` and what concerns this process alone count. Error{usage} on process 0.
+    /// 0 makes with the same communicator, and returns when that solver is destroyed. `options` only sets the
+    /// machine, `cancel` and what concerns this process alone. Error{usage} on process 0.
     static void follow(Options options, Communicator processes);
     ~Solver();
     /// A solver that was moved from can only be destroyed or assigned to.
@@ -175,9 +175,9 @@ template <class T> class ESPALIER_API Solver {
     /// update() with sign = -1.
     bool downdate(CscMatrix<T>& matrix, CscMatrix<T> const& w) { return update(matrix, w, -1); }
 
-    /// The Schur complement S = A_ss - A_si A_ii^-1 A_is of the unknowns Options::schur = (s_1 .. s_k) in that order:
-    /// k x k, with all entries even if symmetric, of the unscaled matrix. With Options::schur, solve() and refine() are
-    /// Error{usage}.
+    /// The Schur complement S = A_ss - A_si A_ii^-1 A_is of the unknowns Options::schur = (s_1 .. s_k) in that order,
+    /// for the unscaled matrix: k x k, with all entries even if symmetric. With Options::schur, solve() and refine()
+    /// throw Error{usage}.
     [[nodiscard]] DenseMatrix<T> schur_complement() const;
     /// The right-hand sides b_s - A_si A_ii^-1 b_i (k x nrhs) of the system S x_s = ..., from b (n x nrhs). With `op`,
     /// op(A) and op(S) take the places of A and S.

@@ -1,11 +1,11 @@
-/* Which names the shared library shows. Everything is compiled with hidden visibility; what carries
- * ESPALIER_API is seen from outside. For C and C++. */
+/* The visibility of names in the shared library, for C and C++. Everything is compiled with hidden visibility; only
+ * names marked ESPALIER_API are exported. */
 #ifndef ESPALIER_EXPORT_H
 #define ESPALIER_EXPORT_H
 
 #if defined(__GNUC__)
 #define ESPALIER_API __attribute__((visibility("default")))
-/* The inside of what is seen. */
+/* Marks hidden members of exported types. */
 #define ESPALIER_HIDDEN __attribute__((visibility("hidden")))
 #else
 #define ESPALIER_API

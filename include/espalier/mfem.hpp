@@ -88,10 +88,10 @@ class MfemSolver : public mfem::Solver {
 
     void apply_to_array(mfem::Array<mfem::Vector const*> const& b, mfem::Array<mfem::Vector*> const& x,
                         MatrixOp op) const {
-        if (b.Size() != x.Size()) throw Error(Status::usage, "as many vectors are needed for X as for B");
+        if (b.Size() != x.Size()) throw Error(Status::usage, "X and B must have the same number of vectors");
         std::vector<Number> block;
         for (mfem::Vector const* const column : b) {
-            if (column->Size() != height) throw Error(Status::usage, "a right-hand side has a wrong size");
+            if (column->Size() != height) throw Error(Status::usage, "a right-hand side has the wrong size");
             block.insert(block.end(), column->HostRead(), column->HostRead() + column->Size());
         }
         solver_.solve(block, b.Size(), op);

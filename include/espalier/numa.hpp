@@ -36,9 +36,9 @@ ESPALIER_API std::vector<int> memory_nodes();
 ESPALIER_API PageLocation query_nodes(std::span<std::byte const> range);
 
 /// Moves the pages of a range to a node, those at its ends included; contents are kept. Pages that were never touched
-/// are not moved: they will be placed when they are touched. Returns where the pages are then: a full node, or a system
-/// that refuses, leaves some where they were. Any memory of the process, also from malloc. Error{usage} for a node that
-/// is not one of memory_nodes().
+/// are not moved: they will be placed when they are touched. Returns where the pages are afterwards: some remain where
+/// they were if the node is full or the system refuses. The range may be any memory of the process, also from malloc.
+/// Error{usage} for a node that is not one of memory_nodes().
 ESPALIER_API PageLocation move_to_node(std::span<std::byte> range, int node_os_index);
 
 /// Zeros whose pages are preferably placed on given nodes, whichever thread touches them first. If a node is full, the

@@ -37,14 +37,14 @@ struct Options : ScheduleSettings {
     /// SolveMethod::ilu: how rows are aggregated into tasks: "auto", "none", or a coarse string such as "CD(4)"
     /// (docs/user-guide.md).
     std::string coarsen = "auto";
-    /// SolveMethod::ilu: what runs the tasks. `schedule` concerns only TaskRuntime::espalier.
+    /// SolveMethod::ilu: the runtime that executes the tasks. `schedule` applies only to TaskRuntime::espalier.
     TaskRuntime runtime = TaskRuntime::espalier;
 
     /// Factorize by dense blocks of columns (supernodes), as all other options describe. `automatic`: not for lu if the
     /// factors are so sparse that single columns are faster, as for circuits; `off`: not for lu. Without supernodes one
-    /// thread factorizes the block triangular form, ordered by minimum degree, with partial pivoting. What needs several
-    /// processes, single precision inside of double, a Schur complement, allow_singular, a trace or another machine uses
-    /// supernodes in any case; Report::factor_path has the result.
+    /// thread factorizes the block triangular form, ordered by minimum degree, with partial pivoting. Supernodes are
+    /// used in any case with several processes, mixed precision, a Schur complement, allow_singular, a trace or another
+    /// machine; Report::factor_path has the result.
     Toggle supernodes = Toggle::automatic;
 
     /// Permute rows (lu) or pair them (ldlt, ldlh) by a maximum-product matching. `automatic`: if a diagonal entry
@@ -90,8 +90,8 @@ struct Options : ScheduleSettings {
     /// Not Pivoting::static_pivots: the least modulus of a pivot relative to the other entries of its column, u; L is
     /// bounded by 1 / u. In (0, 0.5].
     double pivot_tolerance = 0.01;
-    /// Pivots below pivot_threshold * max|A| are replaced. Negative: the default, sqrt(epsilon); if columns may be
-    /// delayed the smaller of that and 10 sqrt(n) epsilon.
+    /// Pivots below pivot_threshold * max|A| are replaced. Negative: the default, which is sqrt(epsilon), or the smaller
+    /// of sqrt(epsilon) and 10 sqrt(n) epsilon if columns may be delayed.
     double pivot_threshold = -1;
 
     RefineMethod refine = RefineMethod::automatic; ///< The method that improves the solution.
@@ -100,9 +100,9 @@ struct Options : ScheduleSettings {
     /// Normwise backward error at which a system counts as solved; 0: 1e-12 in double, 1e-5 in single precision.
     double tolerance = 0;
 
-    /// Most bytes that a call may use, whatever it does: analysis, factors, right-hand sides, bases of Krylov methods and
-    /// work space, of all processes of a computer together. What needs more is refused before it is allocated. 0 for no
-    /// limit.
+    /// Most bytes that a call may use for analysis, factors, right-hand sides, bases of Krylov methods and work space,
+    /// on all processes of a computer together. A step that needs more is refused before anything is allocated for it.
+    /// 0 for no limit.
     std::uint64_t max_memory = 0;
 
     bool record_trace = false; ///< Record what each thread does, for Solver::write_trace.

@@ -72,7 +72,7 @@ struct FactorReport {
     double gflops = 0;         ///< analysis.flops / time_s / 1e9.
     Scalar scalar = Scalar::d; ///< Scalar type of the factors: single in mixed precision.
     Index pivots_replaced = 0; ///< Pivots below Options::pivot_threshold.
-    /// Columns that a column block has left over for its parent (Options::pivoting), counted at each block that did.
+    /// Columns that a column block passed on to its parent (Options::pivoting), counted at each block that did so.
     Index pivots_delayed = 0;
     std::uint64_t delayed_bytes = 0; ///< Additional memory of column blocks with delayed columns.
     Index negative_pivots = 0; ///< For ldlt of real matrices and for ldlh.

@@ -35,8 +35,8 @@ struct ScheduleSettings {
     Index subtrees_per_worker = 3;
     /// With several processes: communication threads of each process. 1 thread sends and receives, and needs
     /// MPI_THREAD_SERIALIZED. With 2, one sends and one receives, which needs MPI_THREAD_MULTIPLE. With 0, workers move
-    /// messages between tasks. Fewer if MPI does not support the number. The calls that begin and end a run are made by
-    /// the thread that calls the solver.
+    /// messages between tasks. Fewer if MPI does not support the number. The thread that calls the solver makes the MPI
+    /// calls that begin and end a run.
     int comm_threads = 1;
     /// Only for plans and predictions: whether communication threads have cores of their own. Otherwise they use the
     /// cores of workers and slow their tasks down. `automatic`: if a process has enough cores without a worker.

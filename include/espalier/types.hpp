@@ -165,7 +165,7 @@ enum class MatrixOp {
 };
 
 /// The spelling of the command line and of the JSON report: "llh", "scotch", "static", "1d", ... "unknown" for a value
-/// that is no enumerator. Never null.
+/// that is not an enumerator. Never null.
 /// @{
 ESPALIER_API char const* to_string(Scalar value);
 ESPALIER_API char const* to_string(Symmetry value);

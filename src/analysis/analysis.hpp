@@ -54,7 +54,7 @@ template <class T> struct Analysis {
     Index compressed_vertices = 0; ///< Vertices of the graph that was ordered.
     double ordering_s = 0, symbolic_s = 0, mapping_s = 0;
 
-    /// Settings to plan a factorization on one of these machines with. Error{cancelled}.
+    /// The settings for the plan of a factorization on one of these machines. Error{cancelled}.
     [[nodiscard]] ScheduleChoice choose_schedule(ScheduleSettings const& given, CostModel const& model,
                                                  std::span<MachineModel const> machines,
                                                  Interrupt* interrupt = nullptr) const;
@@ -68,7 +68,7 @@ template <class T> struct Analysis {
     /// needs most.
     [[nodiscard]] std::uint64_t memory_bytes(Scalar factor_scalar) const;
     [[nodiscard]] std::uint64_t memory_bytes(Scalar factor_scalar, Index process) const;
-    /// The part of it that remains between calls, and the workspace of a sweep with one vector.
+    /// The part of this memory that remains between calls, and the workspace of a sweep with one vector.
     [[nodiscard]] std::uint64_t factor_bytes(Scalar factor_scalar, Index process) const;
     /// The memory of memory_bytes() that is expected to be used: Cholesky, if it was chosen, succeeds.
     [[nodiscard]] std::uint64_t expected_bytes(Index process) const;

@@ -35,7 +35,7 @@ void require_schur_unknowns(std::vector<Index> const& schur, Index n) {
             throw Error(Status::usage,
                         fmt::format("unknown {} of the Schur complement is not between 0 and {}", i, n - 1));
         if (seen[i])
-            throw Error(Status::usage, fmt::format("unknown {} is twice in the Schur complement", i));
+            throw Error(Status::usage, fmt::format("unknown {} is listed twice in the Schur complement", i));
         seen[i] = true;
     }
 }
@@ -317,7 +317,7 @@ template <class T> class Analyzer {
         Splitting& splitting = analysis_.choice.settings.splitting;
         if (splitting == Splitting::two_d && analysis_.may_delay(options_.pivoting)) {
             splitting = Splitting::dynamic;
-            context_.note("split dynamic in place of 2d, because columns may be delayed");
+            context_.note("split dynamic is used instead of 2d, because columns may be delayed");
         }
         analysis_.mapping_s = timer.seconds();
     }

@@ -39,7 +39,7 @@ void require_sound(Options const& options) {
         throw Error(Status::usage, fmt::format("subtrees_per_worker must be at least 1, not {}",
                                                options.subtrees_per_worker));
     if (options.split_width < 1 || options.split_rows < 1)
-        throw Error(Status::usage, "the width and the rows from which panels are cut must be positive");
+        throw Error(Status::usage, "split_width and split_rows must be at least 1");
     if (!(options.tolerance >= 0) || !std::isfinite(options.tolerance))
         throw Error(Status::usage,
                     fmt::format("a tolerance of {} for the backward error is not a positive number "

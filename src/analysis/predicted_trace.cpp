@@ -47,7 +47,8 @@ class PredictedTrace {
                       piece.task, cblk_of(task, schedule_.partition));
         }
         Stage const factorization{schedule_.tasks.graph, schedule_.run, 0, 0};
-        // After a nanosecond without work: a state without length at the end of the factorization is in its phase.
+        // The solve begins after a nanosecond without work, so that a state of zero length at the end of the
+        // factorization belongs to the phase of the factorization.
         Stage const solve{schedule_.sweeps.tasks.graph, schedule_.sweeps.run, std::ssize(tasks()), makespan() + 1};
         add_sweeps(solve);
         add_transfers(factorization, tasks());

@@ -48,7 +48,7 @@ template <class T> class Batch {
         options.log = {};
         run_threads(threads, [&](int thread) {
             Options own = options;
-            // The caller is asked on its own thread only.
+            // The cancel function of the caller is called on the caller's thread only.
             own.cancel = [&, thread] {
                 if (thread == 0 && cancel && cancel()) stops_ = true;
                 return stops_.load();
@@ -137,7 +137,7 @@ template <class T> class Batch {
 template <class T> BatchSolution<T> solve_batch(CscMatrix<T> const& pattern, std::span<T const> values,
                                                 std::span<T const> b, Index nrhs, Options options) {
     if (!options.schur.empty())
-        throw Error(Status::usage, "a batch has complete solutions; Options::schur must be empty");
+        throw Error(Status::usage, "Options::schur must be empty for a batch, which computes complete solutions");
     return Batch<T>(pattern, values, b, nrhs).run(std::move(options));
 }
 

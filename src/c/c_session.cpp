@@ -103,14 +103,14 @@ template <class T> class TypedSession final : public SystemSession<T> {
             if (calls_.comm().size() > 1 || this->comm().size() > 1)
                 throw Error(Status::unsupported, "espalier_solve_batch needs a single process");
             if (given.systems < 1 || given.columns < 1)
-                throw Error(Status::usage, fmt::format("a batch of {} systems with {} right-hand sides has no solutions",
+                throw Error(Status::usage, fmt::format("a batch of {} systems with {} right-hand sides; expected at least 1 of each",
                                                        given.systems, given.columns));
             if (given.entries != matrix_.entries())
                 throw Error(Status::usage, fmt::format("there are {} values for each system, and the matrix was set with {}",
                                                        given.entries, matrix_.entries()));
             Index const most = largest_count / given.systems / given.columns;
             if (order() > most || matrix_.entries() > most)
-                throw Error(Status::usage, fmt::format("{} systems are larger than memory", given.systems));
+                throw Error(Status::usage, fmt::format("the arrays of {} systems do not fit into memory", given.systems));
             for (auto const& [pointer, what] : {std::pair<void const*, char const*>{given.values, "values"},
                                                 {given.b, "b"}, {given.x, "x"}, {given.status, "status"}})
                 require_pointer(pointer, what);

@@ -203,7 +203,7 @@ template <class T> class SystemSession : public Session {
                         fmt::format("{} has {} rows, and the matrix is of order {}", what, fields.rows, order()));
         known(fields.symmetry, Symmetry::hermitian, "symmetry");
         if (fields.symmetry != ESPALIER_GENERAL)
-            throw Error(Status::usage, fmt::format("{} is not given as a general matrix", what));
+            throw Error(Status::usage, fmt::format("{} must be given as a general matrix", what));
         return imported<T>(fields).matrix();
     }
 
@@ -330,7 +330,7 @@ template <class T> class SystemSession : public Session {
     }
 
     void require_leader(char const* what) const {
-        if (!calls_.is_root()) throw Error(Status::usage, fmt::format("{} is for process 0 alone", what));
+        if (!calls_.is_root()) throw Error(Status::usage, fmt::format("only process 0 may call {}", what));
     }
 
     void require_matrix(char const* what) const {

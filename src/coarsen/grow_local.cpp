@@ -24,7 +24,8 @@ constexpr double barrier_tasks = 50;    ///< Tasks of mean cost that take as lon
 /// the cores that recent steps have used.
 constexpr double long_step = 4, accepted_parallelism = 0.8;
 
-/// A set of tasks that finds the lowest: a bit for each task, and one for each 64 bits below that are not all zero.
+/// A set of tasks with a fast search for the lowest one. It has a bit for each task, and on each higher level a bit for
+/// every 64 bits of the level below that are not all zero.
 class LowestFirst {
   public:
     explicit LowestFirst(TaskId tasks) {
@@ -61,7 +62,7 @@ class LowestFirst {
     std::vector<std::vector<std::uint64_t>> levels_;
 };
 
-/// A set of tasks that takes no memory for those that are not in it.
+/// A set of tasks whose memory is proportional to the number of its members.
 using LowestOfFew = std::priority_queue<TaskId, std::vector<TaskId>, std::greater<>>;
 
 class StepGrowth {

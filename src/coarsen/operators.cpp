@@ -31,7 +31,7 @@ class DescendantSearch {
     }
 
   private:
-    /// The number of predecessors of a task in the aggregate that counted last.
+    /// The number of predecessors of a task in the aggregate that was counted last.
     struct Inside {
         TaskId aggregate = no_task;
         std::int32_t count = 0;

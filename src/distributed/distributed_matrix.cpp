@@ -277,8 +277,8 @@ void DistributedMatrix<T>::require_block(char const* what, std::size_t size, Ind
 
 // For each of `columns` columns: the values of `x` at the local and, where op(A) reads them, the remote rows,
 // then kernel(x, y), which adds to zeros at local and remote rows, then add(row, column, y), for local rows
-// and for the contributions of other processes. `copies` is the number of such y for which there is memory; the
-// kernel may use those behind the first as it likes.
+// and for the contributions of other processes. `copies` is the number of such y for which there is memory; the kernel
+// may use the copies after the first for any purpose.
 template <class T> template <class X, class Y, class Value, class Kernel, class Add>
 void DistributedMatrix<T>::accumulate(MatrixOp op, Index columns, Value const& value, Kernel const& kernel,
                                       Add const& add, int copies) const {

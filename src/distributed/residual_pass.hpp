@@ -104,8 +104,8 @@ struct alignas(128) Largest { // threads write them at the same time
     double residual = 0, componentwise = 0, residual_before = 0, size_before = 0, norm = 0, x = 0, b = 0;
 
     // A residual and |op(A)| |x| + |b| before unscaled(), the factor of the row, and the row of the matrix, x and b.
-    // Most rows change no maximum. This test is cheaper than a division. A NaN fails the comparisons and takes the long
-    // way. The product of three numbers is rounded, so the bound is a little lower.
+    // Most rows change no maximum. This test is cheaper than a division. A NaN fails the comparisons and takes the slow
+    // path. The product of three numbers is rounded, so the bound is a little lower.
     void take(double row_residual, double row_size, double factor, double row_norm, double row_x, double row_b) {
         constexpr double below_rounding = 1 - 1e-15;
         if (row_residual <= residual_before && row_size <= size_before && row_residual * factor <= residual &&

@@ -62,7 +62,7 @@ class Json {
     json_t* value_; ///< One reference is owned.
 };
 
-/// A place in a document. It may hold nothing; null is nothing, too.
+/// A position in a document, which may have no value. The value null counts as no value, too.
 class JsonField {
   public:
     /// The whole document. `source` is its name in errors, such as "machine file 'm.json'". Both must outlive

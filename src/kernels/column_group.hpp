@@ -153,7 +153,8 @@ ESPALIER_INLINE void multiply_columns(ColumnGroup<Real<T>> const& group, Real<T>
 
 template <class T> constexpr int group_columns = is_complex<T> ? 4 : 8;
 
-// `after` columns from the last group, positive or negative, is what the caller needs next; 0 for nothing.
+// The columns that the caller needs next begin `after` columns from the last group, which may be negative; 0 if it
+// needs none.
 template <class T> ESPALIER_INLINE ColumnGroup<Real<T>> group_at(MatrixView<T const> a, Index first_row, Index end_row,
                                                                 Index col, int columns, Index after) {
     constexpr Index parts = is_complex<T> ? 2 : 1;

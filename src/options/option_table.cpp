@@ -186,7 +186,7 @@ constexpr std::array table = {
         {"scaling", analyses, method, "WHEN", "scale rows and columns", "for lu, ldlt and ldlh"}),
     choice<&Options::method>({"method", here, method, "METHOD",
                               "complete factorization, or incomplete factorization by level of fill (ILU, IC) as "
-                              "preconditioner of a Krylov method; auto: what predicted memory and time recommend"}),
+                              "preconditioner of a Krylov method; auto: chosen by predicted memory and time"}),
     choice<&Options::mixed_precision>({"mixed-precision", systems, accuracy, "",
                                        "factorize in single precision and refine to the precision of the "
                                        "run; fall back to full precision if single precision is not accurate "
@@ -206,7 +206,7 @@ constexpr std::array table = {
     coarsen({"coarsen", here, method, "STRING",
              "ilu: aggregation of rows into tasks by a coarse string such as CD(4) or SD(300)F(32)"}),
     choice<&Options::runtime>({"runtime", here, method, "RUNTIME",
-                               "ilu: what runs the tasks: our own threads with the policy of --schedule, or the tasks of "
+                               "ilu: runtime that executes the tasks: threads of Espalier with the policy of --schedule, or "
                                "oneTBB or OpenMP, if this build has them"}),
     count<&Options::threads>({"threads", runs, machine, "T", "worker threads of each process",
                               "the cores that the process may use"},
@@ -237,7 +237,7 @@ constexpr std::array table = {
          "which worker runs which task: by lists made in advance, a tree of queues, or queues of cores and "
          "NUMA nodes; auto: simulations choose the policy, --split and the widths of column blocks"}),
     choice<&Options::push_init>({"push-init", runs, scheduling, "WHERE",
-                                 "places: panels are dealt to the NUMA nodes in turn or at random, and tasks follow"}),
+                                 "places: panels are distributed to the NUMA nodes in turn or at random, and tasks follow"}),
     choice<&Options::push>({"push", runs, scheduling, "WHERE", "places: which list receives a ready task"}),
     choice<&Options::select>({"select", runs, scheduling, "WHERE", "places: where an idle worker steals"}),
     choice<&Options::strict>(
@@ -262,7 +262,7 @@ constexpr std::array table = {
                                  "dynamic: least number of idle threads for which a task is divided"},
                                 1, most_columns),
     real<&Options::split_seconds, -1>(
-        {"split-seconds", analyses, scheduling, "SECONDS", "dynamic: shorter tasks are not divided"}, ""),
+        {"split-seconds", analyses, scheduling, "SECONDS", "dynamic: least predicted time of a task that is divided"}, ""),
     count<&Options::subtrees_per_worker>(
         {"subtrees-per-worker", analyses, scheduling, "N",
          "a subtree is one task if it costs at most the N-th part of the share of a worker"},
@@ -291,7 +291,7 @@ constexpr std::array table = {
                                          "delayed, auto: least pivot relative to the other entries of its column"},
                                         ""),
     real<&Options::pivot_threshold, -1>({"pivot-threshold", none, accuracy, "SHARE",
-                                         "smaller pivots, relative to the largest entry, are replaced",
+                                         "pivots below this share of the largest entry are replaced",
                                          "the square root of the machine epsilon; less if columns are delayed"}),
     choice<&Options::refine>(
         {"refine", systems, accuracy, "METHOD",
@@ -305,8 +305,8 @@ constexpr std::array table = {
                                   "backward error at which a system counts as solved",
                                   "1e-12 in double, 1e-5 in single precision"}),
     max_memory({"max-memory", here, machine, "SIZE",
-                "refuse what needs more memory, such as 512M, 4G or 1.5GiB: analysis, factors, solves and "
-                "their work space, of all processes of a computer", "no limit"}),
+                "limit of the memory, such as 512M, 4G or 1.5GiB: steps that need more are refused; the processes of "
+                "a computer share the limit", "no limit"}),
 };
 
 } // namespace option_rows

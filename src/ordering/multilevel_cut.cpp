@@ -14,7 +14,7 @@ constexpr Vertex coarsest = 120;      // vertices of a graph that is cut directl
 constexpr Vertex middle_share = 12;   // the middle level has at most this part of the vertices
 constexpr Vertex large = 5000;        // graphs with more vertices are cut several times from the middle level,
 constexpr int tries_of_large = 3;     // which costs little there
-constexpr std::int32_t taken = std::numeric_limits<std::int32_t>::max(); // no vertex is so heavy
+constexpr std::int32_t taken = std::numeric_limits<std::int32_t>::max(); // weight that no vertex reaches
 constexpr double worth_refining = 1.6; // a level with a separator so many times heavier may still win
 constexpr double hopeless = 2.5;       // and one that is heavier than this is far from any good cut
 

@@ -10,7 +10,7 @@
 
 namespace espalier {
 
-/// The parts of a plan that a policy needs; each kind reads its own part. Not kept by the policy.
+/// The parts of a plan that policies need. Each kind of policy reads its own part and does not keep a reference to it.
 struct PolicyPlan {
     std::vector<std::vector<TaskId>> const* lists =
         nullptr; ///< static_order: the tasks of each worker in order.

@@ -7,8 +7,8 @@
 
 namespace espalier {
 
-// Small pages that are no faster than half the huge ones come from the host, too. Then huge ones are better, because
-// their translations remain cached.
+// If small pages are not more than twice as fast as huge ones, they come from the host, too. Huge pages are better
+// then, because their address translations remain cached.
 bool PageChoice::took(double seconds) {
     constexpr double slow_huge_page = 1e-3; // seconds
     constexpr int slow_parts = 2;

@@ -1,6 +1,6 @@
 // The first touch of an arena, part by part, in pages of the size that is faster. A system clears a huge page in a
-// fraction of a millisecond. But a virtual machine may have to get it from its host, which takes several, while it still
-// has memory in smaller pieces, which it has used before and not given back.
+// fraction of a millisecond. But a virtual machine may have to get the page from its host, which takes several
+// milliseconds, although it still has small pages that it has used before and not given back.
 #pragma once
 
 #include <cstddef>

@@ -196,10 +196,10 @@ class Experiment {
         for (std::size_t node = 0; node < misplaced_.size(); ++node) {
             int const percent = std::max(1, static_cast<int>(misplaced_[node] * 100 + 0.5));
             if (misplaced_[node] < 0)
-                remarks.push_back(fmt::format("the system does not tell whether pages are on node {}", node));
+                remarks.push_back(fmt::format("the system does not report whether pages are on node {}", node));
             else if (misplaced_[node] > 0)
                 remarks.push_back(
-                    fmt::format("{} % of the pages asked for on node {} are elsewhere", percent, node));
+                    fmt::format("{} % of the pages requested on node {} are on other nodes", percent, node));
         }
         if (not_bound_) remarks.emplace_back("the system does not bind threads to cores");
         if (result_.region_bytes < cache_)
@@ -267,7 +267,7 @@ int farthest_node(int nodes, int node, std::function<double(int other)> const& d
 NumaFactors measure_numa_factors(Topology const& topology, std::span<BlockKernel const> kernels,
                                  NumaFactorOptions const& options) {
     if (!topology.is_this_machine())
-        throw Error(Status::usage, "NUMA factors cannot be measured on a machine that is not here");
+        throw Error(Status::usage, "NUMA factors can be measured only on this machine, not on another one");
     return Experiment(topology, kernels, options).run();
 }
 

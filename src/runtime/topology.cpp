@@ -56,7 +56,7 @@ bool is_data_cache(hwloc_obj_t object) {
     return hwloc_obj_type_is_dcache(object->type) != 0;
 }
 
-/// The core of a hardware thread, or the thread itself on machines that do not tell cores.
+/// The core of a hardware thread, or the thread itself if the machine does not report cores.
 hwloc_obj_t core_of(hwloc_topology* topology, hwloc_obj_t pu) {
     hwloc_obj_t const core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, pu);
     return core ? core : pu;

@@ -1,7 +1,6 @@
-// The machine as workers see it: cores, each through one hardware thread, grouped by NUMA node. It comes
-// from this machine (hwloc, less what affinity, cgroups or mpirun took away), from a synthetic description
-// or from an hwloc XML file; what goes out is plain data, so that policies and the simulator behave the
-// same on a machine that is not here.
+// The machine as workers see it: cores, each through one hardware thread, grouped by NUMA node. Input: this machine (as
+// hwloc reports it, without the cores that affinity, cgroups or mpirun exclude), a synthetic description, or an hwloc
+// XML file. Output: plain data, so that policies and the simulator behave alike on a machine that is not available.
 #pragma once
 
 #include <cstdint>
@@ -46,23 +45,23 @@ class Topology {
     /// the machine cannot be read.
     static Topology detect();
 
-    /// A made-up machine, as hwloc describes one: "package:2 numa:2 l3:1 core:4 pu:2". Items may be separated
-    /// by blanks or commas; socket, node and thread are accepted for package, numa and pu, and a missing pu
-    /// level means one per core. Error{usage} quotes a description that cannot be understood, or that has
-    /// more than 16384 hardware threads, 1024 NUMA nodes, or 2048 objects of a kind beside each other.
+    /// A synthetic machine in the notation of hwloc: "package:2 numa:2 l3:1 core:4 pu:2". Items may be separated
+    /// by blanks or commas; socket, node and thread are accepted for package, numa and pu, and a missing pu level means
+    /// one per core. Error{usage} quotes a description that is invalid, or that has more than 16384 hardware threads,
+    /// 1024 NUMA nodes, or 2048 objects of a kind beside each other.
     static Topology synthetic(std::string const& description);
 
     /// A machine saved by `lstopo machine.xml`. Error{io_error} when the file cannot be read, {bad_input}
     /// when it is not an hwloc topology.
     static Topology from_xml(std::string const& path);
 
-    /// The machine that an option names: none, this one; a file whose name ends in .xml, what is saved there;
-    /// else a description of a made-up one. Errors as above.
+    /// The machine that an option names: this machine if the name is empty, the machine in a file if the name ends in
+    /// .xml, otherwise the machine of a synthetic description. Errors as above.
     static Topology named(std::string const& name);
 
-    /// The `part`-th of `parts` equal runs of cores: for processes that share a host without having been
-    /// bound by their launcher. With more parts than cores a core is shared, and crowded() says so.
-    /// Error{usage} unless 0 <= part < parts.
+    /// The `part`-th of `parts` equal ranges of cores, for processes that share a host and were not bound by their
+    /// launcher. If there are more parts than cores, cores are shared and crowded() is true. Error{usage} unless 0 <=
+    /// part < parts.
     [[nodiscard]] Topology share(int part, int parts) const;
 
     [[nodiscard]] std::vector<Core> const& cores() const { return cores_; }
@@ -74,18 +73,18 @@ class Topology {
     /// The node with this number of the system; num_nodes() if none has it.
     [[nodiscard]] int node_of_os_index(int os_index) const;
 
-    /// Relative cost for a core of node `from` to reach the memory of node `to`; 10 is local. The firmware's
-    /// table where there is one, else 16 within a package and 22 across packages.
+    /// Relative cost of an access from a core of node `from` to the memory of node `to`; 10 is local. Taken from the
+    /// firmware's table if there is one, otherwise 16 within a package and 22 across packages.
     [[nodiscard]] double distance(int from, int to) const { return distances_[from * num_nodes() + to]; }
     /// All distances as a table, row by row.
     [[nodiscard]] std::vector<double> const& distances() const { return distances_; }
 
-    /// Cores of the whole machine, those that this process may not use included.
+    /// Number of cores of the whole machine, including those that this process may not use.
     [[nodiscard]] int machine_cores() const { return machine_cores_; }
-    /// Worker threads when the caller names no number: one a core, fewer under a cgroup CPU quota.
+    /// The default number of worker threads: one for each core, or fewer under a cgroup CPU quota.
     [[nodiscard]] int default_threads() const { return default_threads_; }
 
-    /// The host's name, that in the XML file (or the file's), or "synthetic" and the description.
+    /// The name of the host, the name in the XML file (or of the file), or "synthetic" and the description.
     [[nodiscard]] std::string const& machine_name() const { return machine_name_; }
     /// May be empty.
     [[nodiscard]] std::string const& cpu_model() const { return cpu_model_; }
@@ -94,7 +93,7 @@ class Topology {
     /// Other processes of this run use the same cores: workers are not bound, and hardly spin.
     [[nodiscard]] bool crowded() const { return crowded_; }
 
-    /// What `espalier machine` prints, one line an entry, without newlines.
+    /// The lines that `espalier machine` prints, without newlines.
     [[nodiscard]] std::vector<std::string> describe() const;
 
   private:
@@ -114,7 +113,7 @@ class Topology {
     bool crowded_ = false;
 };
 
-/// "2 4 1"-like descriptions made canonical for hwloc; Error{usage} as in Topology::synthetic.
+/// Converts a description, such as "2 4 1", to the notation of hwloc. Error{usage} as in Topology::synthetic.
 std::string normalize_synthetic(std::string_view description);
 
 /// 0,1,2,5 as "0-2,5". The numbers must increase.

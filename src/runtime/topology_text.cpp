@@ -1,4 +1,4 @@
-// The texts around a topology: the synthetic description that comes in, the lines that go out.
+// Parses the synthetic description of a topology, and formats the lines that describe a topology.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -133,7 +133,7 @@ std::string describe_cores(Topology const& machine, int machine_cores) {
     auto const [low, high] = std::ranges::minmax(machine.cores(), {}, &Topology::Core::hardware_threads);
     std::string text = fmt::format("cores       {}", machine.num_cores());
     if (machine.num_cores() < machine_cores)
-        text += fmt::format(" of the machine's {} (the others are not for this process)", machine_cores);
+        text += fmt::format(" of the machine's {} (this process may not use the others)", machine_cores);
     text += fmt::format(", {}", low.hardware_threads);
     if (high.hardware_threads > low.hardware_threads) text += fmt::format(" to {}", high.hardware_threads);
     text += high.hardware_threads == 1 ? " hardware thread each" : " hardware threads each";

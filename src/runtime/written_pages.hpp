@@ -33,14 +33,14 @@ class WrittenPages {
 
     /// By address.
     [[nodiscard]] std::span<Run const> runs() const { return runs_; }
-    /// Bytes of the pages of each node, in pages of the system: of a larger unit those from the first to the last
-    /// written one.
+    /// Bytes of the pages of each node, in pages of the system. If units are larger, the pages from the first to the
+    /// last written one in each unit count.
     [[nodiscard]] std::vector<std::uint64_t> const& bytes_of_node() const { return bytes_of_node_; }
 
     /// Moves the pages. node_os_index[node] is the number that the system gives to a node. Pages that were
-    /// never touched are placed when they are touched. Nodes whose memory this process may not use keep
-    /// nothing from moving: their pages stay. Returns the bytes that are on their nodes now and were not
-    /// before; 0 on a machine with one node.
+    /// never touched are placed when they are touched. Pages for nodes whose memory this process may not use stay where
+    /// they are; all other pages are moved. Returns the bytes that are on their nodes now and were not before; 0 on a
+    /// machine with one node.
     std::uint64_t move(std::span<int const> node_os_index) const;
 
   private:

@@ -16,7 +16,7 @@ namespace {
 // most about the square root of epsilon, as after the replacement of a pivot, and refinement corrects them in
 // a few steps.
 template <class T> double const largest_reused_growth = 1 / std::sqrt(static_cast<double>(epsilon<T>));
-// And entries of at most this size: larger ones have other scales.
+// A refactorization also requires entries of at most this size. Larger entries need other scales.
 constexpr double largest_reused_entry = 1 << 20;
 
 // A power of two that brings `largest` to 1 .. 2, from its exponent bits. Zero, subnormal and infinite

@@ -93,7 +93,7 @@ class Engine : IdleWorkers {
 
     [[nodiscard]] bool is_message(TaskId task) const { return transit_ && transit_->carries(task); }
 
-    // Like the runtime, a task that has no home is pushed as if it were at home with worker 0.
+    // As in the runtime, a task without a home is pushed as if worker 0 were its home.
     [[nodiscard]] WorkerId home_of(TaskId task) const { return std::max(graph_.home_of(task), 0); }
 
     void send(TaskId message) {
@@ -137,7 +137,7 @@ class Engine : IdleWorkers {
         return stage_.at(message) == Stage::to_send ? Transit::End::sender : Transit::End::receiver;
     }
 
-    // The message has come to the end of a stage. Returns whether it was the last one.
+    // The message has reached the end of a stage. Returns whether this was its last stage.
     bool advance(TaskId message, WorkerId worker) {
         if (worker != any_worker) {
             inboxes_[transit_->handling(message, end_of(message))->workers.first].is_handled = false;
@@ -162,13 +162,13 @@ class Engine : IdleWorkers {
         return true;
     }
 
-    // A communication thread has used the core of the worker since the task started: it ends later.
+    // If a communication thread has used the core of the worker since the task started, the task ends later.
     bool must_go_on(TaskId task, WorkerId worker) {
         if (!transit_) return false;
         double const taken = transit_->taken_from(worker, now_);
         double const left = taken - taken_before_[worker]; // seconds of work
         if (!(left > 0)) return false;
-        // While the core is in use the task does nothing, and what is left of it stays the same.
+        // While the communication thread uses the core, the task makes no progress.
         double const wait = transit_->free_from(worker, now_) - now_;
         double const lost = wait > 0 ? wait : left;
         taken_before_[worker] = wait > 0 ? taken_before_[worker] + wait : taken;

@@ -1,7 +1,7 @@
-// Everything decided before numbers are touched: the branches, the task graphs of factorization and solve,
-// the order in which each worker runs them, and the owner of each panel. One process makes the plans of all.
-// Each process gets its own part: its structure (local_structure.hpp), its tasks, and the messages that it
-// sends and receives, all in local numbers.
+// The plan of a factorization, which is made before numerical work begins: the branches, the task graphs of
+// factorization and solve, the order in which each worker runs them, and the owner of each panel. One process makes the
+// plans of all. Each process gets its own part: its structure (local_structure.hpp), its tasks, and the messages that
+// it sends and receives, all in local numbers.
 #pragma once
 
 #include <memory>

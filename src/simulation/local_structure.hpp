@@ -28,7 +28,7 @@ struct LocalStructure {
 
 class LocalStructures {
   public:
-    /// The arguments live longer. Linear in the cblks.
+    /// The arguments must outlive this. Linear in the cblks.
     LocalStructures(BlockStructure const& whole, std::span<std::int32_t const> process_of_cblk,
                     std::int32_t processes)
         : whole_(whole), process_of_cblk_(process_of_cblk), own_(processes), levels_(tree_levels(whole)),

@@ -59,14 +59,14 @@ struct FactorTask {
     std::int32_t block = no_block; ///< The fan-in block of a message, fan_in or update of a remote cblk.
 };
 
-/// The cblk that the task writes to; of a branch its root.
+/// The cblk that the task writes to; for a task of a whole branch, the root of the branch.
 inline CblkId cblk_of(FactorTask const& task, BranchPartition const& partition) {
     return task.target != no_cblk ? task.target : partition.branches[task.source].root;
 }
 
 /// Calls visit(k, bytes) for the coefficients in the panel of each cblk k that the task reads or writes,
-/// counted once: of a branch all its panels, of an update rows of its sources and its target. A fan-in has
-/// none.
+/// counted once. A task of a branch accesses all its panels, and an update accesses rows of its sources and its target.
+/// A fan-in has none.
 template <class Visit> void for_each_access(BlockStructure const& structure, BranchPartition const& partition,
                                             RowGroups const& groups, PanelFormat const& format,
                                             FactorTask const& task, Visit const& visit) {

@@ -111,7 +111,7 @@ class Machine(CommandTest):
         self.fail_each(USAGE, ("machine --dgemm-order 0",), ("machine here",),
                        ("machine --topology 'two sockets'", "TYPE:COUNT"),
                        ("machine --calibrate --topology 'numa:2 core:2'", "--topology"),
-                       ("machine --picture a.png --topology numa:2", "not here"),
+                       ("machine --picture a.png --topology numa:2", "only on this machine"),
                        ("machine --simulate numa:2 --picture a.png", "--picture"),
                        ("machine --roofline --topology numa:2", "--roofline"),
                        ("machine --roofline --simulate numa:2", "--roofline"),

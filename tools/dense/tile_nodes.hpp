@@ -1,5 +1,6 @@
-// The NUMA nodes that hold the tiles, asked of the system, and the homes of tasks there. The pages of a tile are with its
-// owner unless one thread touched all of them (--alloc global), the node was full, or the system has moved them.
+// The NUMA nodes that hold the tiles, as the system reports them, and the homes of tasks on these nodes. The pages of a
+// tile are with its owner unless one thread touched all of them (--alloc global), the node was full, or the system has
+// moved them.
 #pragma once
 
 #include <vector>
@@ -12,7 +13,7 @@
 namespace espalier {
 
 /// For each tile, row by row, the node of the topology that has more than half of a sample of its pages; -1 if there is
-/// none, nothing is known, or the tile is not stored. The matrix has been filled.
+/// no such node, if the nodes are unknown, or if the tile is not stored. The matrix must have been filled.
 std::vector<int> nodes_of_tiles(TiledMatrix const& matrix, Topology const& topology);
 
 /// Gives the tasks that write a tile which lies on another node than its owner a home there: a worker of that node, in

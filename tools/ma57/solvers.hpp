@@ -1,7 +1,7 @@
-// The solvers behind the MA57 interface. MA57 keeps everything in arrays of its caller and has no call that
-// ends its work, so nobody tells when a solver is no longer needed. Therefore the arrays of the caller
-// contain the system itself, and a limited number of solvers is kept, those used last. A solver that was
-// dropped is made again from the system when it is needed.
+// The solvers behind the MA57 interface. MA57 keeps everything in arrays of its caller and has no call that frees a
+// solver, so it is not known when a solver is no longer needed. Therefore the arrays of the caller contain the system
+// itself, and a limited number of solvers is kept, those used last. A solver that was dropped is made again from the
+// system when it is needed.
 #pragma once
 
 #include <cstdint>

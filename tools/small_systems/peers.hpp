@@ -12,10 +12,11 @@ namespace espalier::small_systems {
 class SmallSolver {
   public:
     virtual ~SmallSolver() = default;
-    /// The methods take their time again in each call. `values` belong to the pattern of the constructor.
+    /// Each call repeats the whole computation, so that it can be timed. `values` belong to the pattern of the
+    /// constructor.
     virtual void analyze() = 0;
     virtual void factorize() = 0;
-    /// Other values, with the analysis and, if the solver can do that, the pivots of before.
+    /// Factorizes other values with the earlier analysis and, if the solver supports it, the earlier pivots.
     virtual void refactorize(std::vector<double> const& values) = 0;
     /// x := A^-1 x, without refinement.
     virtual void solve(std::vector<double>& x) = 0;

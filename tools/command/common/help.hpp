@@ -12,7 +12,7 @@ namespace espalier::command {
 std::string exit_codes();
 /// A table of the generators of test matrices.
 std::string generators();
-/// What the exit code of a status says.
+/// The meaning of the exit code of a status.
 std::string_view status_meaning(Status status);
 
 } // namespace espalier::command

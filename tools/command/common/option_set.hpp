@@ -36,7 +36,7 @@ struct OptionText {
 
 class OptionSet {
   public:
-    /// Declares on `app`, which lives longer.
+    /// Declares options on `app`, which must outlive this.
     explicit OptionSet(CLI::App& app) : app_(app) {}
 
     /// Heading in the help of the options that follow.

@@ -68,7 +68,7 @@ Json machine_json(Topology const& topology, BlasInfo const& blas, DgemmRate cons
 
 [[noreturn]] void refuse_picture() {
     throw Error(Status::usage,
-                "--picture draws the NUMA factors, which cannot be measured on a machine that is not here");
+                "--picture draws the NUMA factors, which can be measured only on this machine");
 }
 
 // Only the factors of the model are known of such a machine.
@@ -125,7 +125,7 @@ void show_machine(MachineOptions const& options) {
         print(fmt::format("BLAS        {} ({} kernels){}\n", blas.config, blas.core, where));
         print(fmt::format("dgemm       {:.1f} GF/s on one core{}, order {}\n", dgemm.gflops(), where,
                           dgemm.order));
-        print(factors ? numa_factors_text(*factors) : "NUMA factors not measured: the machine is not here\n");
+        print(factors ? numa_factors_text(*factors) : "NUMA factors not measured: the machine is not this one\n");
         if (roofline) print(roofline_text(*roofline));
         if (calibration) print(calibration_text(*calibration));
     }

@@ -1,5 +1,5 @@
-// The NUMA factors that the model of simulations gives a machine which need not be here: the tables of
-// `espalier machine`, with the kernels' times by simulation/node_memory.hpp.
+// The NUMA factors that simulations assume for a machine, which need not be this one: the tables of `espalier machine`,
+// with kernel times from the model in simulation/node_memory.hpp.
 #include <algorithm>
 #include <array>
 #include <functional>

@@ -1,4 +1,4 @@
-// What `espalier trace` finds out, and the same as JSON.
+// The results of `espalier trace`, and their JSON form.
 #pragma once
 
 #include <optional>

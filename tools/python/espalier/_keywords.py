@@ -45,7 +45,7 @@ class IluKeywords(TypedDict, total=False):
     #: STRING) [auto]
     coarsen: str | os.PathLike[str] | None
 
-    #: ilu: what runs the tasks: our own threads with the policy of --schedule, or the tasks of oneTBB or
+    #: ilu: runtime that executes the tasks: threads of Espalier with the policy of --schedule, or oneTBB or
     #: OpenMP, if this build has them (espalier, tbb, openmp) [espalier]
     runtime: Literal["espalier", "tbb", "openmp"] | None
 
@@ -79,7 +79,7 @@ class IluKeywords(TypedDict, total=False):
     #: places, nas, auto) [static]
     schedule: Literal["static", "dynamic", "places", "nas", "auto"] | None
 
-    #: places: panels are dealt to the NUMA nodes in turn or at random, and tasks follow (cyclicnuma,
+    #: places: panels are distributed to the NUMA nodes in turn or at random, and tasks follow (cyclicnuma,
     #: randnuma) [cyclicnuma]
     push_init: Literal["cyclicnuma", "randnuma"] | None
 
@@ -112,7 +112,7 @@ class IluKeywords(TypedDict, total=False):
     #: dynamic: least number of idle threads for which a task is divided [1]
     split_idle: int | None
 
-    #: dynamic: shorter tasks are not divided [0.0001]
+    #: dynamic: least predicted time of a task that is divided [0.0001]
     split_seconds: float | None
 
     #: a subtree is one task if it costs at most the N-th part of the share of a worker [3]
@@ -141,7 +141,7 @@ class IluKeywords(TypedDict, total=False):
     #: delayed, auto: least pivot relative to the other entries of its column [0.01]
     pivot_tolerance: float | None
 
-    #: smaller pivots, relative to the largest entry, are replaced [auto: the square root of the machine
+    #: pivots below this share of the largest entry are replaced [auto: the square root of the machine
     #: epsilon; less if columns are delayed]
     pivot_threshold: float | Literal["auto"] | None
 
@@ -155,8 +155,8 @@ class IluKeywords(TypedDict, total=False):
     #: backward error at which a system counts as solved [auto: 1e-12 in double, 1e-5 in single precision]
     tolerance: float | Literal["auto"] | None
 
-    #: refuse what needs more memory, such as 512M, 4G or 1.5GiB: analysis, factors, solves and their work
-    #: space, of all processes of a computer [none: no limit]
+    #: limit of the memory, such as 512M, 4G or 1.5GiB: steps that need more are refused; the processes of a
+    #: computer share the limit [none: no limit]
     max_memory: int | str | None
 
     #: unknowns that are not eliminated, counted from 0: the solver computes their Schur complement
@@ -167,7 +167,7 @@ class Keywords(IluKeywords, total=False):
     """Types of all keywords. None keeps the default."""
 
     #: complete factorization, or incomplete factorization by level of fill (ILU, IC) as preconditioner of a
-    #: Krylov method; auto: what predicted memory and time recommend (direct, ilu, auto) [direct]
+    #: Krylov method; auto: chosen by predicted memory and time (direct, ilu, auto) [direct]
     method: Literal["direct", "ilu", "auto"] | None
 
     #: ilu: levels of fill of ILU(k) and IC(k) [0]
