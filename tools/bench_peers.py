@@ -1,4 +1,4 @@
-"""Espalier beside other solvers: `tools/bench --peers DIR`.
+"""Compares Espalier with other solvers: `tools/bench --peers DIR`.
 
 DIR contains one program for each solver, named peer_NAME. It is called as
 

@@ -181,11 +181,11 @@ void declare_compare(OptionSet& set, CompareOptions& options) {
     set.value(
         vary, [&options](std::string const& text) { take_variation(options, text); }, true);
     set.count({"--repeat", "R",
-               "runs of each combination, each in turn with the others; the table has medians [3]"},
+               "runs of each combination; combinations take turns, and the table has medians [3]"},
               options.repeat, 1, 10'000);
     set.text({"--simulate", "MACHINE",
-              "simulate every combination instead of running it, on the machine that 'espalier simulate "
-              "--machine' would take, or 'here'"},
+              "simulate every combination on MACHINE instead of running it; spelled as for 'espalier "
+              "simulate --machine', or 'here'"},
              options.simulate);
     for (OptionRow const& row : option_table())
         if ((row.subcommands & subcommand::compare) != 0)

@@ -107,14 +107,14 @@ void declare_dense(OptionSet& set, DenseOptions& options) {
                [&options](std::size_t k) { options.kind = static_cast<DenseKind>(k); });
     set.count({"--n", "N", "order of the matrix [4000]"}, options.grid.n, 1, 1'000'000);
     set.count({"--tile", "B", "order of its tiles [256]"}, options.grid.tile, 1, 20'000);
-    set.count({"--repeat", "R", "real factorizations, each of a new matrix; the median counts [3]"},
+    set.count({"--repeat", "R", "number of real factorizations, each of a new matrix; the report has the median [3]"},
               options.repeat, 1, 10'000);
     set.value(
         {"--tolerance", "E", "error at which the factorization counts as correct [1e-12]"},
         [&options](std::string const& text) { options.tolerance = parse_positive("--tolerance", text); });
     set.group("Simulation");
     set.text({"--simulate", "MACHINE",
-              "run in virtual time on the machine that 'espalier simulate --machine' would take"},
+              "run in virtual time on MACHINE, spelled as for 'espalier simulate --machine'"},
              options.simulate);
     set.value({"--rate", "GFLOPS",
                "speed of every tile kernel on one core of the simulated machine [measured on this one]"},
@@ -123,7 +123,7 @@ void declare_dense(OptionSet& set, DenseOptions& options) {
     for (OptionRow const& row : option_table())
         if ((row.subcommands & subcommand::dense) != 0 && row.name != "threads")
             set.library(options.library, without_auto(row));
-    add_trace(set, options.trace, "the last factorization, or of the simulated one");
+    add_trace(set, options.trace, "the last factorization, or the simulated one,");
     add_json(set, options.json, "numbers");
     add_quiet(set, options.quiet);
 }

@@ -190,9 +190,9 @@ void declare_trace(OptionSet& set, TraceOptions& options) {
               "if the trace has none]",
               {"factorization", "solve", "refinement", "all"}},
              options.phase);
-    add_seconds(set, {"--from", "S", "leave out what comes before: seconds from the begin of the phase [0]"},
+    add_seconds(set, {"--from", "S", "begin of the window, in seconds from the begin of the phase [0]"},
                 options.from);
-    add_seconds(set, {"--to", "S", "leave out what comes after, in the same unit [the end of the phase]"},
+    add_seconds(set, {"--to", "S", "end of the window, likewise [the end of the phase]"},
                 options.to);
     set.text({"--compare", "PREDICTED_FILE",
               "trace of a prediction, as 'espalier analyze --trace' writes it: report its error, and draw "

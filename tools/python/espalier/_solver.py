@@ -426,7 +426,7 @@ class Solver:
         return block.restore(work.handle.condense(block.values, op, self._listeners))
 
     def expand(self, b: Any, x_schur: Any, trans: str = "N") -> npt.NDArray[Any]:
-        """The complete solution of A x = b from x_s, with trans = "T" of A^T x = b, or with trans = "H" of A^H x = b."""
+        """The complete solution of A x = b from x_s. With trans = "T" or "H", the system is A^T x = b or A^H x = b."""
         work = self._require_work("expand")
         op = operation(trans)
         right, inner = np.asarray(b), np.asarray(x_schur)
