@@ -321,14 +321,15 @@ ESPALIER_API espalier_status espalier_create(espalier_solver** solver, espalier_
  *  was built without MPI. */
 ESPALIER_API espalier_status espalier_create_mpi(espalier_solver** solver, espalier_scalar scalar,
                                                  void const* mpi_comm);
-/** As espalier_create_mpi(), from the handle of a Fortran program: its `integer`, the MPI_VAL of its type(MPI_Comm). */
+/** Does the same as espalier_create_mpi() for a Fortran communicator: an `integer`, or the MPI_VAL of a type(MPI_Comm).
+ *  */
 ESPALIER_API espalier_status espalier_create_mpi_fortran(espalier_solver** solver, espalier_scalar scalar,
                                                          int mpi_comm);
 /** For processes other than 0, in place of espalier_create_mpi() and all other calls: takes part in the calls of process
  *  0, and returns when that has destroyed its solver. Only process 0 learns how its calls ended. There is no handle and
  *  no message. */
 ESPALIER_API espalier_status espalier_follow_mpi(espalier_scalar scalar, void const* mpi_comm);
-/** As espalier_follow_mpi(), from the handle of a Fortran program. */
+/** Does the same as espalier_follow_mpi() for a Fortran communicator. */
 ESPALIER_API espalier_status espalier_follow_mpi_fortran(espalier_scalar scalar, int mpi_comm);
 /** Rank of this process, 0 <= rank < processes, and number of processes; 0 and 1 without MPI. Pointers may be null. */
 ESPALIER_API espalier_status espalier_get_processes(espalier_solver* solver, int* rank, int* processes);
@@ -482,7 +483,7 @@ ESPALIER_API espalier_status espalier_refactorize(espalier_solver* solver, int64
  *  dimensions `ldb` and `ldx`; they may be the same block. */
 ESPALIER_API espalier_status espalier_solve(espalier_solver* solver, espalier_op op, int64_t nrhs,
                                             void const* b, int64_t ldb, void* x, int64_t ldx);
-/** As espalier_solve() for sparse right-hand sides, a general matrix of order x nrhs: the forward solve visits only
+/** Solves for sparse right-hand sides, a general matrix of order x nrhs. The forward solve visits only
  *  the part of the elimination tree that B reaches. X is dense, order x nrhs. */
 ESPALIER_API espalier_status espalier_solve_sparse(espalier_solver* solver, espalier_op op,
                                                    espalier_matrix const* b, void* x, int64_t ldx);

@@ -190,8 +190,8 @@ template <class T> class ESPALIER_API Solver {
     /// topology), after analyze(). Does not change the solver. Error{usage} before analyze(), or for more than 2^20
     /// workers.
     [[nodiscard]] Prediction predict(int processes, int threads = 0) const;
-    /// As predict(), and writes the schedule to `path` as a Pajé trace (compressed if the name ends in .gz), which
-    /// contains `matrix_name`. The file appears whole or not at all. Error{io_error}.
+    /// Does the same as predict() and writes the schedule to `path` as a Pajé trace (compressed if the name ends in
+    /// .gz), which contains `matrix_name`. The file appears whole or not at all. Error{io_error}.
     Prediction write_predicted_trace(std::string const& path, int processes, int threads = 0,
                                      std::string const& matrix_name = {}) const;
     /// Simulates the factorization task by task on any machine and under any policy, after analyze(). `what` replaces

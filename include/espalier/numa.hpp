@@ -25,7 +25,7 @@ struct NodeRange {
 struct PageLocation {
     std::vector<std::uint64_t> node_bytes; ///< By the system's node number.
     std::uint64_t untouched_bytes = 0;     ///< Not yet backed by memory.
-    std::uint64_t unknown_bytes = 0;       ///< The system does not tell.
+    std::uint64_t unknown_bytes = 0;       ///< The system does not report the node.
 };
 
 /// The nodes whose memory this process may use, ascending; {0} if the system has no NUMA.

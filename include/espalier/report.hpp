@@ -15,8 +15,8 @@ namespace espalier {
 struct ScheduleReport {
     SchedulePolicy policy = SchedulePolicy::static_order; ///< Never SchedulePolicy::automatic.
     Splitting splitting = Splitting::one_d;               ///< Options::splitting.
-    Index narrowest_block = 0; ///< The bound of the width of column blocks of a supernode: the smallest of all supernodes,
-    Index widest_block = 0;    ///< and the largest.
+    Index narrowest_block = 0; ///< The smallest upper bound of the width of column blocks, over all supernodes.
+    Index widest_block = 0;    ///< The largest upper bound of this width.
     Index split_rows = 0;          ///< Options::split_rows.
     Index subtrees_per_worker = 0; ///< Options::subtrees_per_worker.
     // With SchedulePolicy::automatic; otherwise -1 or 0:
@@ -56,9 +56,9 @@ struct AnalysisReport {
     std::uint64_t predicted_peak_bytes = 0;
     double predicted_factor_s = 0;               ///< The predicted FactorReport::time_s.
     double predicted_solve_s = 0;                ///< The predicted Report::solve_s of one right-hand side.
-    /// Without supernodes: diagonal blocks of the block triangular form, and the order of the largest one; else 0.
+    /// Without supernodes: number of diagonal blocks of the block triangular form; else 0.
     Index diagonal_blocks = 0;
-    Index largest_diagonal_block = 0; ///< As diagonal_blocks.
+    Index largest_diagonal_block = 0; ///< Order of the largest diagonal block; else 0.
     /// Cost model of the predictions: "calibrated" now, "cached" from an earlier calibration, or "default".
     std::string cost_model = "default";
 };

@@ -30,7 +30,7 @@ template <class T> struct Analysis {
     struct Needs {
         std::uint64_t structure_bytes = 0;
         std::uint64_t solve_entries = 0; ///< Entries of the workspace of a solve with one right-hand side.
-        Index rows = 0;                  ///< Rows that it owns.
+        Index rows = 0;                  ///< Rows that the process owns.
     };
 
     PatternFingerprint pattern; ///< Fingerprint of the pattern of the matrix.
@@ -41,8 +41,8 @@ template <class T> struct Analysis {
     OrderingMethod ordering = OrderingMethod::dissection; ///< The method that ordered the unknowns.
     std::optional<IncompleteOptions> incomplete; ///< Set for an incomplete factorization; the rest is empty.
     std::optional<ScalarPlan> scalar; ///< Set for a factorization without supernodes; the rest is empty.
-    SupernodalStructure supernodal; ///< Of the whole working system, before wide supernodes are split,
-    BlockStructure structure;       ///< and after that.
+    SupernodalStructure supernodal; ///< The structure of the whole working system, before wide supernodes are split.
+    BlockStructure structure;       ///< The structure after wide supernodes are split.
     ScheduleChoice choice;          ///< The settings of the plan.
     CostModel costs;
     std::string cost_model;        ///< The source of `costs`.

@@ -281,8 +281,8 @@ class PredictedTrace {
     bool with_cblks_;
     std::vector<std::int32_t> levels_;
     std::vector<std::int32_t> threads_;                   // the container of each worker
-    std::vector<std::int32_t> processes_;                 // and of each process
-    std::vector<std::vector<std::int32_t>> comm_threads_; // and of the communication threads of each process
+    std::vector<std::int32_t> processes_;                 // the container of each process
+    std::vector<std::vector<std::int32_t>> comm_threads_; // the containers of the communication threads of each process
     trace::TraceParts parts_;
 };
 

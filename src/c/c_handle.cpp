@@ -118,7 +118,7 @@ espalier_status espalier_create_mpi_fortran(espalier_solver** solver, espalier_s
     });
 }
 
-// Without a handle there is no place for a message.
+// Without a handle, a message cannot be stored.
 template <class Find> static espalier_status follow(espalier_scalar scalar, Find const& find) {
     espalier_solver unused;
     return espalier::guarded(&unused,

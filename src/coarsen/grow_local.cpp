@@ -142,7 +142,7 @@ class StepGrowth {
         for (std::int32_t core = 1; core < std::ssize(own_) && weight_[0] > 0; ++core) {
             weight_.push_back(0.0);
             while (weight_[core] < weight_[0])
-                if (!take(core)) return; // nor can later cores
+                if (!take(core)) return; // later cores cannot take a task either
         }
     }
 

@@ -102,7 +102,7 @@ Aggregation aggregate_fronts(TaskGraph const& graph, Index parts) {
         Index filled = 0;  // the aggregate of this depth that is being filled
         for (std::size_t k = 0; k < front.size(); ++k) {
             double const cost = cost_of(graph, front[k]);
-            // Without costs to divide, the tasks are dealt out by their number.
+            // If all costs are zero, tasks are distributed by number.
             Index const part = share > 0 ? static_cast<Index>((before + cost / 2) / share)
                                          : static_cast<Index>(k) * parts / std::ssize(front);
             if (k > 0 && std::min(part, parts - 1) > filled) ++aggregates;

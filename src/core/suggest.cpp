@@ -36,7 +36,7 @@ std::size_t distance(std::string_view one, std::string_view other) {
 } // namespace
 
 std::string did_you_mean(std::string_view word, std::span<std::string_view const> known) {
-    constexpr std::size_t longest = 64; // longer words are no misspelled names
+    constexpr std::size_t longest = 64; // longer words are not misspelled names
     std::size_t least = most_edits + 1;
     std::string_view nearest;
     if (word.size() > longest) return "";

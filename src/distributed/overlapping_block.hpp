@@ -53,8 +53,8 @@ template <class T> class OverlappingBlock {
     CscMatrix<T> block_;
     std::vector<Index> labels_;
     std::vector<Index> own_place_;     // the row of the block for each owned row
-    std::vector<Index> overlap_place_; // and for each row of the halo
-    std::vector<T> overlap_;           // rows of the halo of so many columns
+    std::vector<Index> overlap_place_; // the row of the block for each row of the halo
+    std::vector<T> overlap_;           // rows of the halo, for reserved_columns_ columns
     Index reserved_columns_ = 0;
     Halo halo_;
     std::vector<std::vector<Offset>> sources_; // process 0: places of the entries of each process in the matrix

@@ -19,9 +19,9 @@ namespace espalier {
 template <class T> struct LowRankSteps {
     Index rank = 0;
     std::vector<T> z;               ///< For each column of L its `rank` coefficients.
-    std::vector<T> y;               ///< Likewise.
-    std::vector<Real<T>> before;    ///< Factor that makes the diagonal of a column of L one, before the change,
-    std::vector<Real<T>> after;     ///< and the factor that its entries have after the change.
+    std::vector<T> y;               ///< For each column of L its `rank` coefficients.
+    std::vector<Real<T>> before;    ///< The factor that makes the diagonal of a column of L one before the change.
+    std::vector<Real<T>> after;     ///< The factor of the entries of a column after the change.
     std::vector<bool> starts_pair;  ///< Whether a column and the next one are one pivot.
 
     /// Makes room for the coefficients of `columns` columns.

@@ -71,7 +71,7 @@ ESPALIER_INLINE ColumnGroup<Real<T>> rows_below(MatrixView<T const> panel, Index
     ColumnGroup<Real<T>> group = group_at(panel, rest, panel.rows, j, columns, 0);
     Index const next = columns * group.lda;
     group.next = direction * std::max(next, ahead);
-    if (next < ahead) // of the rows above as well
+    if (next < ahead) // also fetches the rows above
         for (int c = 0; c < columns; ++c)
             for (Index i = 0; i < rest; i += line)
                 __builtin_prefetch(reinterpret_cast<Real<T> const*>(panel.column(j + c) + i) + group.next, 0, 3);

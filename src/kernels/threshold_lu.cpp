@@ -111,8 +111,9 @@ template <class T> class ThresholdLu {
     std::vector<Index> row_of_; ///< The row that was interchanged with row k.
 };
 
-// Entries below the threshold are negligible. A column left over whose entries all are must wait for a row like it:
-// with another row, it would take the pivot of a column that needs this row. Such pairs have pivots that are replaced.
+// Entries below the threshold are negligible. If all entries of a column left over are negligible, the column must wait
+// for a row with negligible entries: with another row, it would take the pivot of a column that needs this row. Such
+// pairs have pivots that are replaced.
 template <class T> class NegligiblePairs {
   public:
     NegligiblePairs(MatrixView<T> lower, MatrixView<T> upper, std::span<std::int32_t> row_perm,

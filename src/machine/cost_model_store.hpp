@@ -15,7 +15,7 @@
 
 namespace espalier {
 
-/// What a measurement depends on.
+/// The properties that a measurement depends on.
 struct MachineKey {
     std::string cpu;       ///< The model of the processor.
     int cores = 0;         ///< The cores that this process may use.

@@ -15,7 +15,7 @@ namespace espalier {
 /// of AMD: Amestoy, Davis, Duff 2004, algorithm 837).
 Index dense_degree(Index num_vertices);
 
-/// What an LU factorization in this order costs with all pivots on the diagonal: entries of L below the
+/// The cost of an LU factorization in this order with all pivots on the diagonal: entries of L below the
 /// diagonal (as many as of U above it), and operations. These are upper bounds, which are nearly sharp.
 struct MinimumDegree {
     Offset nnz_lower = 0;

@@ -12,11 +12,11 @@ namespace {
 
 constexpr Vertex coarsest = 120;      // vertices of a graph that is cut directly
 constexpr Vertex middle_share = 12;   // the middle level has at most this part of the vertices
-constexpr Vertex large = 5000;        // graphs with more vertices are cut several times from the middle level,
-constexpr int tries_of_large = 3;     // which costs little there
+constexpr Vertex large = 5000;        // graphs with more vertices are cut several times from the middle level
+constexpr int tries_of_large = 3;     // number of these cuts, which cost little for large graphs
 constexpr std::int32_t taken = std::numeric_limits<std::int32_t>::max(); // weight that no vertex reaches
-constexpr double worth_refining = 1.6; // a level with a separator so many times heavier may still win
-constexpr double hopeless = 2.5;       // and one that is heavier than this is far from any good cut
+constexpr double worth_refining = 1.6; // a level may still win if its separator is at most this many times heavier
+constexpr double hopeless = 2.5;       // a level whose separator is this many times heavier is far from any good cut
 
 // The effort for a cut may take as much time as it saves later. A cut costs 12 times the cube of the separator's
 // weight in operations, at 30 Gflop/s.
@@ -28,7 +28,7 @@ int further_cuts(CutGraph const& graph, Cut const& cut) {
     return static_cast<int>(std::min(3.0, 0.02 * seconds_of_work(cut) / cut_s));
 }
 
-// Whether to try separators beside bisections. They lower the work by about 10 % and take 16 ns for each edge.
+// Whether to try separators in addition to bisections. They lower the work by about 10 % and take 16 ns for each edge.
 bool may_pay_separators(CutGraph const& graph, Cut const& cut) {
     return !cut.divides() || 0.1 * seconds_of_work(cut) > 16e-9 * static_cast<double>(graph.adj.size());
 }

@@ -26,8 +26,8 @@ class MultilevelCut {
 
   private:
     struct Level {
-        CutGraph graph;             ///< The contracted graph,
-        std::vector<Vertex> number; ///< and the vertex in it of each vertex of the finer graph.
+        CutGraph graph;             ///< The contracted graph.
+        std::vector<Vertex> number; ///< The vertex of the contracted graph for each vertex of the finer graph.
     };
     enum class Visits : std::uint8_t { in_order, shuffled };
 

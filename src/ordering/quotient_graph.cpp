@@ -171,7 +171,7 @@ template <class Position> void QuotientGraph<Position>::make_room(Position entri
     free_ = to;
 }
 
-// For each element beside the new one: mark - mark_ is the weight of its variables outside of the new one. This loop
+// For each other element, mark - mark_ is the weight of its variables outside the new element. This loop
 // and those of update_degree() have no branches that depend on the vertices, because no processor can predict them.
 template <class Position> void QuotientGraph<Position>::weigh_outside() {
     Node* const nodes = nodes_.data();
@@ -285,7 +285,7 @@ template <class Position> void QuotientGraph<Position>::merge_bucket(std::int32_
     }
 }
 
-// Removes the variables that are no more from the list of the new element, and gives the others their degrees.
+// Removes eliminated and merged variables from the list of the new element, and sets the degrees of the others.
 template <class Position> void QuotientGraph<Position>::finish_element(std::int32_t pivot) {
     Position const first = begin_;
     Position end = first;

@@ -61,7 +61,7 @@ void connect_tasks(TaskGraph& graph, TaskId num_tasks, std::span<TaskEdge const>
 
 /// How longest_paths() treats tasks of the same resource.
 enum class ExclusiveTasks : std::uint8_t {
-    independent, ///< As if they could run at the same time.
+    independent, ///< They are treated as if they could run at the same time.
     chained      ///< As a chain in the order of their numbers: they have to take turns.
 };
 

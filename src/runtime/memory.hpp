@@ -83,7 +83,7 @@ void choose_pages(std::span<std::byte> rest, bool huge);
 
 /// Results of sample_nodes() for a page that is not on a node.
 inline constexpr int page_untouched = -1; ///< Not yet backed by memory.
-inline constexpr int page_unknown = -2;   ///< The system does not tell.
+inline constexpr int page_unknown = -2;   ///< The system does not report the node.
 
 struct PageSample {
     std::size_t strip_bytes = 1; ///< A multiple of the page size.

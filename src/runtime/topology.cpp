@@ -233,7 +233,7 @@ class TopologyReader {
 
     struct Found {
         Topology::Core core;
-        hwloc_obj_t memory; ///< Its NUMA node; null on a machine that tells none.
+        hwloc_obj_t memory; ///< Its NUMA node; null on a machine that reports none.
     };
 
     hwloc_topology* topology_;

@@ -86,11 +86,11 @@ class Topology {
 
     /// The name of the host, the name in the XML file (or of the file), or "synthetic" and the description.
     [[nodiscard]] std::string const& machine_name() const { return machine_name_; }
-    /// May be empty.
+    /// The model of the processor; may be empty.
     [[nodiscard]] std::string const& cpu_model() const { return cpu_model_; }
-    /// Else the cores are virtual, and workers are not bound.
+    /// Whether this is the current machine. Otherwise cores are virtual, and workers are not bound.
     [[nodiscard]] bool is_this_machine() const { return is_this_machine_; }
-    /// Other processes of this run use the same cores: workers are not bound, and hardly spin.
+    /// Whether other processes of this run use the same cores. Workers are then not bound, and hardly spin.
     [[nodiscard]] bool crowded() const { return crowded_; }
 
     /// The lines that `espalier machine` prints, without newlines.

@@ -15,7 +15,7 @@ namespace espalier {
 
 namespace {
 
-// hwloc compares every object with those beside it: these limits keep that below some ten seconds. Tables of
+// hwloc compares every object with its siblings. These limits keep the time below some ten seconds. Tables of
 // NUMA nodes are quadratic.
 constexpr std::int64_t max_hardware_threads = 16384, max_beside = 2048, max_numa_nodes = 1024;
 
@@ -64,11 +64,11 @@ std::string canonical_type(std::string const& name) {
 
 std::string normalize_synthetic(std::string_view description) {
     std::string result, last_type;
-    std::int64_t total = 1, outer = 1; // objects of this level, and of the one before it
-    std::int64_t nodes = 0;            // NUMA nodes, where one is told
+    std::int64_t total = 1, outer = 1; // number of objects of this level, and of the level before it
+    std::int64_t nodes = 0;            // number of NUMA nodes, if the description names them
     for (std::string const& item : split_items(description)) {
         if (!result.empty()) result += ' ';
-        if (item.front() == '[') { // memory attached to the level before it: not a level
+        if (item.front() == '[') { // memory that is attached to the level before; it is not a level itself
             result += item;
             nodes += total;
             if (nodes > max_numa_nodes) reject_size(description, max_numa_nodes, "NUMA nodes");
@@ -87,9 +87,9 @@ std::string normalize_synthetic(std::string_view description) {
             reject_size(description, max_beside,
                         "of a kind beside each other; group them, as in \"numa:16 core:64\"");
         outer = total;
-        total *= std::min(count, 2 * max_hardware_threads); // no more than is refused
+        total *= std::min(count, 2 * max_hardware_threads); // avoids overflow; larger numbers are refused below
         if (type == "numa") nodes += total;
-        // If the levels have no type, each of them but the last may be the NUMA nodes.
+        // If the levels have no type, any level except the last may be that of the NUMA nodes.
         if (std::max(nodes, type.empty() ? outer : 0) > max_numa_nodes)
             reject_size(description, max_numa_nodes, "NUMA nodes");
         if (total > max_hardware_threads) reject_size(description, max_hardware_threads, "hardware threads");

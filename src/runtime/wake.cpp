@@ -26,7 +26,7 @@ struct SchedulingAttributes {
     std::uint64_t period = 0;
 };
 
-constexpr std::uint64_t shortest_slice = 100'000; // that Linux accepts
+constexpr std::uint64_t shortest_slice = 100'000; // the shortest time slice that Linux accepts, in ns
 
 } // namespace
 

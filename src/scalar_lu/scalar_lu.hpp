@@ -102,11 +102,11 @@ template <class T> class ScalarLu {
     bool has_pivots_ = false, has_factors_ = false;
     std::vector<std::int32_t> row_;      ///< The row of A at each position, after pivoting.
     std::vector<std::int32_t> position_; ///< The position of the row of each entry of A.
-    std::vector<Real<T>> row_scale_;     ///< By row of A,
-    std::vector<Real<T>> column_scale_;  ///< and by column of A.
+    std::vector<Real<T>> row_scale_;     ///< R by row of A.
+    std::vector<Real<T>> column_scale_;  ///< C by column of A.
     std::vector<Real<T>> scale_;         ///< R by position.
     Columns lower_, upper_;              ///< U contains the entries between the blocks.
-    std::vector<Offset> between_;        ///< Where these begin in each column of U.
+    std::vector<Offset> between_;        ///< Where the entries between the blocks begin in each column of U.
     std::vector<T> pivot_, inverse_;     ///< The diagonal of U, and its inverses.
     std::vector<T> column_;              ///< The column that is refactorized; zero in between.
     std::vector<T> work_;                ///< Workspace of solves.

@@ -13,7 +13,7 @@ namespace espalier {
 namespace {
 
 constexpr double worthwhile = 0.97;     // share of the predicted time of the default schedule
-constexpr double most_tasks = 250'000;  // to simulate; a task takes about four microseconds
+constexpr double most_tasks = 250'000;  // number of tasks to simulate; a task takes about four microseconds
 constexpr double least_simulations = 3; // time for as many simulations of the default schedule is always allowed
 constexpr double groups_of_panel = 8;   // expected, if tasks are cut into groups of rows
 constexpr Index widest = PieceWidths{}.most;

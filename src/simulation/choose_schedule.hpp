@@ -20,8 +20,8 @@ struct ScheduleChoice {
     ScheduleSettings settings; ///< The settings to plan with. The policy is not automatic.
     std::size_t machine = 0;   ///< The shape, among the machines of the search.
     // Unless a policy was given:
-    double seconds = -1;         ///< The predicted time of the factorization with these settings,
-    double default_seconds = -1; ///< and with the default settings on the first machine.
+    double seconds = -1;         ///< The predicted time of the factorization with these settings.
+    double default_seconds = -1; ///< The predicted time with the default settings on the first machine.
     int tried = 0;               ///< Simulated schedules.
     double search_seconds = 0;   ///< Time of the search.
 };

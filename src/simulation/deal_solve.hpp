@@ -1,4 +1,4 @@
-// Deals the tasks of a solve out to the processes. In: the tasks of all, and the plans of the processes,
+// Distributes the tasks of a solve to the processes. In: the tasks of all, and the plans of the processes,
 // which have their branches. Out: the tasks of each process, in its own numbers, with its messages as events.
 #pragma once
 

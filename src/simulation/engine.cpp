@@ -351,7 +351,7 @@ class Engine : IdleWorkers {
     }
 
     struct Pushed {
-        WorkerId target = any_worker; ///< As returned by Policy::push.
+        WorkerId target = any_worker; ///< The result of Policy::push.
         WorkerId owner = any_worker;  ///< The worker that made the task ready, if it is in its own queue.
     };
 
@@ -364,11 +364,11 @@ class Engine : IdleWorkers {
     Exclusion exclusion_;
     std::vector<std::int32_t> waiting_; // predecessors that have not ended
     std::vector<Pushed> pushed_;
-    std::unordered_map<TaskId, Stage> stage_; // by message under way
+    std::unordered_map<TaskId, Stage> stage_; // by message that has not arrived
     std::map<WorkerId, Inbox> inboxes_;       // by the first worker of the process
     std::vector<double> taken_before_;        // by worker: Transit::taken_from when its task was started
     std::set<WorkerId> idle_;
-    std::set<WorkerId> helping_; // with pieces of tasks of other workers
+    std::set<WorkerId> helping_; // workers that execute pieces of tasks of other workers
     std::map<TaskId, Divided> divided_;
     std::priority_queue<Finish, std::vector<Finish>, std::greater<>> running_;
     std::vector<ReadyTask> ready_; // since the last assignment

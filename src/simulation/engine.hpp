@@ -80,7 +80,7 @@ struct TimedSteal {
     int distance = 0;
 };
 
-/// What each worker runs, in order. Lists that follow simulated start times cannot deadlock.
+/// The tasks of each worker, in order. Lists that follow simulated start times cannot deadlock.
 struct StaticSchedule {
     std::vector<std::vector<TaskId>> lists; ///< By worker.
     std::vector<WorkerId> worker_of_task;   ///< any_worker for a message.
@@ -97,8 +97,8 @@ struct TimedTransfer {
 
 struct TimedRun : StaticSchedule {
     std::vector<double> start, end;       ///< By task, in the unit of graph.cost.
-    std::vector<double> busy;             ///< By worker, in tasks.
-    std::vector<double> communication;    ///< By worker: in messages, or lost to a communication thread.
+    std::vector<double> busy;             ///< By worker: time in tasks.
+    std::vector<double> communication;    ///< By worker: time in messages, or lost to a communication thread.
     std::vector<TimedSteal> steals;       ///< By time.
     std::vector<TimedPiece> helped;       ///< By start.
     std::vector<TimedTransfer> transfers; ///< Transfers by workers; Schedule adds those of communication threads.

@@ -12,7 +12,7 @@ namespace espalier {
 
 namespace {
 
-// Deals a schedule out to the processes.
+// Distributes a schedule to the processes.
 class Dealer {
   public:
     Dealer(BlockStructure const& structure, Schedule& schedule)

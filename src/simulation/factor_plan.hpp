@@ -36,17 +36,17 @@ struct SharedPlan {
 struct LocalPlan {
     std::int32_t process = 0;
     BranchPartition partition;
-    std::vector<BranchId> number_of_branch;      ///< In the plan of all; ascending. Empty with one process.
-    std::vector<std::int32_t> process_of_branch; ///< Owners. Empty with one process.
+    std::vector<BranchId> number_of_branch;      ///< Numbers in the plan of all; ascending. Empty with one process.
+    std::vector<std::int32_t> process_of_branch; ///< The owner of each branch. Empty with one process.
     std::vector<double> cblk_cost; ///< Seconds by the cost model, updates to other cblks included.
     RowGroups groups;
     std::vector<WorkerId> owner_of_cblk; ///< The worker whose memory has the panel; any_worker: a ghost.
     FactorTasks factor;                  ///< Without messages: fan_in tasks wait for an event each instead.
     std::vector<TaskId> number_of_task;  ///< By task: its number among the tasks and messages of all processes.
     std::vector<std::int32_t> outgoing;  ///< The blocks of factor.fan_in that are sent.
-    std::vector<std::int32_t> incoming;  ///< Those that are received, by FanInBlock::number.
-    std::int64_t num_events = 0;         ///< Fan-in tasks.
-    StaticSchedule factor_schedule;      ///< As simulated.
+    std::vector<std::int32_t> incoming;  ///< The blocks that are received, by FanInBlock::number.
+    std::int64_t num_events = 0;         ///< Number of fan-in tasks.
+    StaticSchedule factor_schedule;      ///< The simulated schedule.
     std::vector<WorkerRange> candidates; ///< For each factor task.
     SolveTasks solve;                          ///< The tasks of the process.
     std::vector<WorkerRange> solve_candidates; ///< For each task of `solve`.
@@ -67,7 +67,7 @@ struct FactorPlan : SharedPlan, LocalPlan {
     /// A policy for one run of the factorization, or of a solve; refers to this plan.
     [[nodiscard]] std::unique_ptr<Policy> make_policy() const { return make_policy(factor.graph); }
     [[nodiscard]] std::unique_ptr<Policy> make_solve_policy() const { return make_solve_policy(solve.graph); }
-    /// Likewise for factor.graph, or solve.graph, with other homes; refers to the graph, too.
+    /// The same for a copy of factor.graph, or solve.graph, with other homes; the policy also refers to this graph.
     [[nodiscard]] std::unique_ptr<Policy> make_policy(TaskGraph const& graph) const;
     [[nodiscard]] std::unique_ptr<Policy> make_solve_policy(TaskGraph const& graph) const;
 };

@@ -42,7 +42,7 @@ template <class Archive> void describe(Archive& archive, LocalPlan& p) {
             p.factor_schedule, p.candidates, p.solve, p.solve_candidates);
 }
 
-/// What process 0 sends to `process`.
+/// The bytes that process 0 sends to `process`.
 inline std::vector<std::byte> packed_plan(ProcessPlans const& plans, int process) {
     Packer packer;
     packer(plans.shared, plans.of_process[process], plans.structures[process]);

@@ -176,7 +176,7 @@ class OwnerPolicy : public Policy, public TaskClock {
     }
 
     struct CoarseTask {
-        BranchId branch;     // the owner of which runs it
+        BranchId branch;     // the owner of this branch runs the task
         Offset contribution; // a contribution of that branch; no_contribution: its panels
     };
     static constexpr Offset no_contribution = -1;

@@ -68,7 +68,7 @@ struct Schedule {
     std::vector<WorkerId>
         owner_of_cblk; ///< The worker of that process whose memory holds the panel. In a
                        ///< static schedule it factorizes the cblk; else candidates take turns.
-    std::vector<std::int64_t> steals_by_distance; ///< As the policies count them.
+    std::vector<std::int64_t> steals_by_distance; ///< The counts of the policies.
     std::vector<ProcessUse> processes;
     SweepSchedule sweeps; ///< Solves with the factor.
 

@@ -24,7 +24,7 @@ struct SweepSchedule {
     TimedRun run;                        ///< In seconds.
 };
 
-/// The policy of solves beside that of the factorization.
+/// The policy of solves for a given policy of the factorization.
 ScheduleSettings settings_of_sweeps(ScheduleSettings settings);
 
 /// `schedule` needs machine, mapping, partition and owners. With options.models_memory times depend on where

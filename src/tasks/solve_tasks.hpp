@@ -65,7 +65,7 @@ struct SolveTask {
     /// numbered from the first of these.
     std::int32_t first_blok = 0;
     std::int32_t end_blok = 0;
-    double share = 1; ///< Tasks at the owner: of the work of the branch in this half.
+    double share = 1; ///< Tasks at the owner: share of the work of the branch in this half.
 };
 
 /// The root of the task's branch.

@@ -13,8 +13,8 @@
 
 namespace espalier {
 
-/// The owners of the tiles under these settings: dealt to NUMA nodes as settings.push_init says for
-/// SchedulePolicy::places, otherwise block-cyclic.
+/// The owners of the tiles under these settings: for SchedulePolicy::places distributed to NUMA nodes by
+/// settings.push_init, otherwise block-cyclic.
 TileOwners tile_owners(DenseKind kind, TileGrid const& grid, PolicyMachine const& machine,
                        ScheduleSettings const& settings);
 

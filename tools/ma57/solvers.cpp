@@ -13,8 +13,8 @@ namespace ma57 {
 
 namespace {
 
-// Sets the options in the environment variable ESPALIER_MA57_OPTIONS, such as "threads=4 ordering=metis". The
-// user wants to know about a mistake, and MA57 has no way to tell.
+// Sets the options in the environment variable ESPALIER_MA57_OPTIONS, such as "threads=4 ordering=metis". Prints
+// mistakes to standard error, because MA57 has no way to report them.
 void set_user_options(espalier_solver* solver) {
     char const* text = std::getenv("ESPALIER_MA57_OPTIONS");
     for (std::string_view rest = text ? text : ""; !rest.empty();) {

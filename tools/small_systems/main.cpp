@@ -48,8 +48,8 @@ struct Settings {
 struct Candidate {
     std::string name;
     std::unique_ptr<SmallSolver> solver;
-    CscMatrix<double> matrix; ///< In the storage of the solver,
-    std::vector<double> other_values; ///< and its values of the refactorization.
+    CscMatrix<double> matrix; ///< The matrix in the storage of the solver.
+    std::vector<double> other_values; ///< The values of the refactorization.
     std::vector<double> times[phases];
     double error = 0;
     std::string path;

@@ -22,7 +22,7 @@ class SmallSolver {
     virtual void solve(std::vector<double>& x) = 0;
     /// Releases analysis and factors.
     virtual void release() = 0;
-    /// What the solver chose to do after an analysis.
+    /// The method that the solver chose in the analysis.
     [[nodiscard]] virtual std::string path() const { return {}; }
 };
 

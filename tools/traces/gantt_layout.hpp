@@ -19,7 +19,7 @@ struct LayoutRow {
     bool labelled = true;
 };
 
-/// A process or NUMA node beside its rows.
+/// The label of a process or NUMA node next to its rows.
 struct LayoutBracket {
     double x = 0, top = 0, bottom = 0;
     std::string name;

@@ -81,7 +81,7 @@ void print_error(Status status, std::string const& message) {
 void print_lack_of_memory() noexcept {
     std::lock_guard const lock(guard);
     static constexpr std::string_view text = "espalier: error: out of memory\n";
-    if (!silent && write(STDERR_FILENO, text.data(), text.size()) < 0) return; // nobody can be told
+    if (!silent && write(STDERR_FILENO, text.data(), text.size()) < 0) return; // the failure cannot be reported
     silent = true;
     status_at_signal = Status::out_of_memory;
 }

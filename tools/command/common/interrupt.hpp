@@ -22,7 +22,7 @@ void set_bar_visible(bool visible);
 /// Prints the error line of the run, which is about to end with `status`. A later signal ends the process
 /// with the same code and no second line: a launcher sends one if the first process of a group fails.
 void print_error(Status status, std::string const& message);
-/// The error of a lack of memory, likewise. Needs none.
+/// Prints the error of a lack of memory in the same way. Allocates nothing.
 void print_lack_of_memory() noexcept;
 
 } // namespace espalier::command

@@ -88,7 +88,7 @@ void OptionSet::library(Options& options, OptionRow const& row) {
     value(text, [&options, row](std::string const& given) {
         try {
             row.set(options, row, given);
-        } catch (Error const& error) { // which begins with the name
+        } catch (Error const& error) { // the message begins with the name
             throw Error(error.status(), "--" + std::string(error.what()));
         }
     });

@@ -23,7 +23,7 @@ namespace espalier::command {
 struct OptionText {
     std::string name;                   ///< "--json", or "-o,--output" with a short form.
     std::string placeholder;            ///< Stands for the value: "FILE"; empty for a flag.
-    std::string help;                   ///< What it decides, and its default in brackets.
+    std::string help;                   ///< The effect of the option, and its default in brackets.
     std::vector<std::string> choices{}; ///< Values that the shell can complete.
 
     [[nodiscard]] bool takes_file() const;

@@ -38,7 +38,7 @@ Options analysis_options(Options const& options) {
     Options result = options;
     for (std::string_view const name : option_names())
         if (!decides_about_analysis(name)) set_option(result, name, get_option(Options{}, name));
-    result.supernodes = Toggle::on; // which schedules are about
+    result.supernodes = Toggle::on; // schedules concern only supernodes
     return result;
 }
 

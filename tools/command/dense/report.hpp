@@ -51,7 +51,7 @@ struct DenseRecord {
     DgemmRate dgemm;
     TileRates rates{};
     std::int64_t tasks = 0;
-    std::int64_t followed_tiles = 0; ///< Not on the node of their owner, so that their tasks have other homes.
+    std::int64_t followed_tiles = 0; ///< Tiles that are not on the node of their owner; their tasks have other homes.
     double work_s = 0; ///< Time of all tasks, from the rates of the kernels.
     double critical_path_s = 0;
     std::optional<double> predicted_s; ///< Makespan of the static schedule.

@@ -1,6 +1,7 @@
-// `espalier machine --roofline`: the rates of the kernels of a factorization by the width of its blocks, beside the roof
-// of the machine [Williams, Waterman, Patterson 2009]: the rate of the best large product, or what memory allows for the
-// operands, if that is less. Every call finds its operands in memory, as a task does whose panels have left the caches.
+// `espalier machine --roofline`: the rates of the kernels of a factorization for several widths of blocks, compared
+// with the roof of the machine [Williams, Waterman, Patterson 2009]: the rate of the best large product, or what memory
+// allows for the operands, if that is less. Every call finds its operands in memory, as a task does whose panels have
+// left the caches.
 #include <algorithm>
 #include <complex>
 #include <utility>
@@ -30,7 +31,7 @@ constexpr std::size_t pool_bytes = 96'000'000; // more than most caches
 // The best of several calls of a kernel.
 struct Measured {
     double flops; // real operations of a call
-    double bytes; // that a call reads and writes
+    double bytes; // bytes that a call reads and writes
     double best_s;
     [[nodiscard]] double gflops() const { return flops / best_s / 1e9; }
 };

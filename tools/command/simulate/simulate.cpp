@@ -42,7 +42,7 @@ template <class T> void simulate_as(Run& run, SimulateOptions const& options) {
     Options here = run.library_options();
     here.threads = 0; // --threads is of the simulated machine, and so is an automatic schedule
     here.schedule = Options{}.schedule;
-    here.supernodes = Toggle::on; // which schedules are about
+    here.supernodes = Toggle::on; // schedules concern only supernodes
     Solver<T> solver(here);
     solver.analyze(matrix);
 

@@ -54,7 +54,7 @@ template <class T> void analyze_as(Run& run) {
     CscMatrix<T> const matrix = run.take_matrix<T>();
     Options options = run.library_options();
     std::uint64_t const limit = options.max_memory;
-    // Predictions are of schedules, which only supernodes have.
+    // Predictions describe schedules, which exist only for factorizations with supernodes.
     if (options.supernodes == Toggle::automatic) options.supernodes = Toggle::on;
     Solver<T> solver(options);
     analyze_within(solver, matrix, limit);

@@ -12,13 +12,13 @@ namespace espalier::command {
 
 struct TraceNumbers {
     trace::Trace trace;
-    std::string phase;            ///< What was looked at; "all" is the whole trace.
+    std::string phase;            ///< The phase that was evaluated; "all" is the whole trace.
     trace::Statistics statistics; ///< Statistics of the window.
     std::optional<trace::CriticalPath> path;
     std::optional<trace::Trace> predicted;
-    std::optional<trace::Comparison> comparison; ///< With `predicted`.
-    std::string compared;                        ///< The phase that `comparison` is of; "all" is the whole.
-    std::vector<std::string> notes;              ///< On the comparison.
+    std::optional<trace::Comparison> comparison; ///< Set if `predicted` is.
+    std::string compared;                        ///< The phase of `comparison`; "all" is the whole trace.
+    std::vector<std::string> notes;              ///< Notes on the comparison.
 };
 
 std::string trace_json(TraceNumbers const& numbers);

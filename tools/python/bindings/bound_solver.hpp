@@ -84,7 +84,7 @@ template <class T> class BoundSolver {
         return run({}, [&] { return in_analyzed_form(matrix) != nullptr; });
     }
 
-    /// Analyzes first if there is no analysis. Error{usage} if that does not hold for the matrix.
+    /// Analyzes first if there is no analysis. Error{usage} if the analysis is not valid for the matrix.
     void factorize(Matrix const& matrix, py::tuple const& listeners) {
         run(listeners, [&] {
             factorized_.reset();
