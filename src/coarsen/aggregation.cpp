@@ -123,8 +123,8 @@ DepthOrder depth_order(TaskGraph const& graph) {
     order.reserve(waiting.size());
     for (TaskId task = 0; task < graph.num_tasks(); ++task)
         if (waiting[task] == 0) order.push_back(task);
-    // The last predecessor of a task in this order has the greatest depth of all, so the queue keeps the
-    // depths apart.
+    // A task enters the queue after its last predecessor, which has the greatest depth among its predecessors. So the
+    // queue is sorted by depth.
     result.depth_ptr.push_back(0);
     for (TaskId first = 0, last; first < std::ssize(order); first = last) {
         last = static_cast<TaskId>(order.size());

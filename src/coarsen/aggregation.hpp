@@ -54,7 +54,7 @@ void check_fine_graph(TaskGraph const& graph);
 [[nodiscard]] CoarseGraph quotient_graph(TaskGraph const& graph, Aggregation aggregation,
                                          std::string_view origin = "the aggregation");
 
-/// `coarse` with the parts of a finer graph: task t of that graph belongs to aggregate_of[t].
+/// Replaces the parts of `coarse` by those of a finer graph, whose task t belongs to aggregate_of[t].
 [[nodiscard]] CoarseGraph with_parts(CoarseGraph coarse, Aggregation aggregate_of);
 
 } // namespace espalier

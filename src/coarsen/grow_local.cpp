@@ -96,7 +96,8 @@ class StepGrowth {
     }
 
   private:
-    /// core_ of a task that has no predecessor in this step yet, has some on several cores, or is in a step.
+    /// Values of core_: the task has no predecessor in this step yet, has predecessors on several cores, or is in a
+    /// step.
     static constexpr std::int32_t unknown = -1, several = -2, done = -3;
 
     struct Assignment {
@@ -179,7 +180,7 @@ class StepGrowth {
         for (std::size_t core = 0; core < weight_.size(); ++core) own_[core] = {};
     }
 
-    /// Ends the step best_: what has become ready may run on any core in the next one.
+    /// Ends the step best_. Tasks that have become ready may run on any core in the next step.
     void commit() {
         for (auto const& [task, core] : best_) core_[task] = done;
         for (TaskId const task : popped_)

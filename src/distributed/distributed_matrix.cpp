@@ -275,10 +275,10 @@ void DistributedMatrix<T>::require_block(char const* what, std::size_t size, Ind
     require_block_size(what, size, rows().count(), columns);
 }
 
-// For each of `columns` columns: the values of `x` at the local and, where op(A) reads them, the remote rows,
-// then kernel(x, y), which adds to zeros at local and remote rows, then add(row, column, y), for local rows
-// and for the contributions of other processes. `copies` is the number of such y for which there is memory; the kernel
-// may use the copies after the first for any purpose.
+// Does the following for each of `columns` columns. Collects the values of `x` at the local rows and, if op(A) reads
+// them, at the remote rows. Calls kernel(x, y), which adds to zeros at local and remote rows. Then calls add(row,
+// column, y) for local rows and for the contributions of other processes. `copies` is the number of such y for which
+// there is memory; the kernel may use the copies after the first for any purpose.
 template <class T> template <class X, class Y, class Value, class Kernel, class Add>
 void DistributedMatrix<T>::accumulate(MatrixOp op, Index columns, Value const& value, Kernel const& kernel,
                                       Add const& add, int copies) const {
@@ -352,8 +352,8 @@ auto DistributedMatrix<T>::entry_of_pass(MatrixOp op, std::span<T const> x, Inde
         return typename Sums::Entry{value, inner(op).empty() ? 1.0 : inner(op)[i]};
 }
 
-// finish(part, range, rows) for the sums of ranges of rows, which start with -b. This rounds less than subtracting b at
-// the end.
+// Calls finish(part, range, rows) for the sums of ranges of rows, which start with -b. This rounds less than
+// subtracting b at the end.
 template <class T> template <class Sums, class Finish>
 void DistributedMatrix<T>::sum_rows(MatrixOp op, std::span<T const> x, std::span<T const> b,
                                     Finish const& finish) const {
@@ -365,7 +365,7 @@ void DistributedMatrix<T>::sum_rows(MatrixOp op, std::span<T const> x, std::span
         [&](Index i) { return entry_of_pass<Sums>(op, x, i); }, finish);
 }
 
-// add(i, sums) for the sums of each local row and those of other processes.
+// Calls add(i, sums) for the sums of each local row and those of other processes.
 template <class T> template <class Sums, class Add>
 void DistributedMatrix<T>::accumulate_sums(MatrixOp op, std::span<T const> x, Add const& add) const {
     using Entry = typename Sums::Entry;

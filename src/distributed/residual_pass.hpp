@@ -26,20 +26,21 @@ template <class Body> void run_parts(int parts, int threads, Body const& body) {
     for (int part = 0; part < parts; ++part) body(part);
 }
 
-// A pass over the entries in one or two parts, each of which has its own copy of the rows behind that of the
-// part before.
+// A pass over the entries in one or two parts. Each part has its own copy of the rows; the copies are stored one after
+// the other.
 template <class Sums, class T> class Pass {
   public:
     using Row = RowOfPass<Sums>;
 
-    // `lower` tells that no entry is above the diagonal.
+    // `lower`: no entry is above the diagonal.
     Pass(CscMatrix<T> const& a, Row* rows, int threads, bool lower)
         : a_(a), rows_(rows), parts_(parts_of_pass(a, threads)), threads_(threads), is_lower_(lower) {}
 
-    // For each row i of op(A): its sums start with start(i), its entry of x is x(i), its entries are added; then
-    // finish(part, range, rows) for ranges of rows. The first copy then contains all sums. Without entries above the
-    // diagonal, a row is complete after its column, as far as a part has its entries, and is used for the first time
-    // shortly before, so that it remains in the cache in between if the rows of a column are close to each other.
+    // For each row i of op(A), the sums start with start(i), the entry of x is x(i), and the entries of the row are
+    // added. Then finish(part, range, rows) is called for ranges of rows, when the first copy contains all sums. If no
+    // entry is above the diagonal, a part completes a row at the column of the same number and first uses the row
+    // shortly before. The row therefore remains in the cache in between if the rows of a column are close to each
+    // other.
     template <class Start, class X, class Finish>
     void run(MatrixOp op, Start const& start, X const& x, Finish const& finish) const {
         constexpr Index columns_at_once = 256;
@@ -82,7 +83,7 @@ template <class Sums, class T> class Pass {
         auto const at = std::lower_bound(a_.col_ptr.begin(), a_.col_ptr.end() - 1, a_.stored() / parts_ * part);
         return part == parts_ ? a_.cols : at - a_.col_ptr.begin();
     }
-    // One after the last row with entries in these columns, or after the last of these.
+    // One after the last row with entries in these columns, or after the last of these columns.
     [[nodiscard]] Index end_of_rows(IndexRange columns) const {
         Index end = columns.last;
         for (Index const j : columns)

@@ -20,22 +20,22 @@ struct CostModelChoice {
 
 enum class Measuring : std::uint8_t { never, if_unknown, always };
 
-/// The model for this scalar and factorization on `threads` of each of `processes` on this computer, which count if
-/// this process may use enough cores for all. The environment variable ESPALIER_CALIBRATION
-/// replaces an automatic `calibration`; Error{usage} unless it is auto, on or off. An automatic calibration
-/// measures a model that is not known if `is_worthwhile`. If nothing is known or measured, the default model is
-/// returned. `progress`, which may be null, receives a phase during measurements. Error{cancelled}.
+/// The model for this scalar and factorization on `threads` threads of each of `processes` processes on this computer.
+/// The other processes are taken into account if this process may use enough cores for all of them. The environment
+/// variable ESPALIER_CALIBRATION replaces an automatic `calibration`; Error{usage} unless it is auto, on or off. An
+/// automatic calibration measures a model that is not known if `is_worthwhile`. If nothing is known or measured, the
+/// default model is returned. `progress`, which may be null, receives a phase during measurements. Error{cancelled}.
 CostModelChoice cost_model_for(Scalar scalar, Factorization kind, int threads, int processes,
                                Toggle calibration, bool is_worthwhile, Interrupt* interrupt,
                                ProgressSink* progress = nullptr);
 
-/// The models that cost_model_for keeps between calls. Thread-safe: while one measures, the others wait.
+/// The models that cost_model_for keeps between calls. Thread-safe: while one thread measures, the others wait.
 class CostModels {
   public:
     CostModels(CostModelStore store, int cores, TimingOptions timing)
         : store_(std::move(store)), cores_(cores), timing_(timing) {}
 
-    /// The known, a measured or the default model.
+    /// Returns a known model, a model that is measured now, or the default model.
     CostModelChoice choose(Scalar scalar, Factorization kind, int threads, Measuring measuring,
                            Interrupt* interrupt, ProgressSink* progress = nullptr);
 

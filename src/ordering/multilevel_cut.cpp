@@ -62,7 +62,7 @@ bool MultilevelCut::find(CutGraph const& graph, Settings& settings, Cut& cut) {
 
 // Contracts the graph to a middle level, and starts there several times, with bisections and, if that may pay,
 // with separators on all levels. Bisections find straight cuts of lattices, separators the best cuts of many
-// other graphs. The prices on the middle level do not tell which of both is better in the end.
+// other graphs. The prices on the middle level do not show which of the two is better in the end.
 void MultilevelCut::find_multilevel(CutGraph const& graph, Visits visits, Cut& cut) {
     largest_ = static_cast<std::int32_t>(std::max<std::int64_t>(2, 3 * graph.total / (2 * coarsest)));
     std::size_t const middle =

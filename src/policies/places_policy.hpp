@@ -148,8 +148,8 @@ class PlacesPolicy : public StealingPolicy {
         return settings_.select != SelectStrategy::proc && settings_.select != SelectStrategy::rand;
     }
 
-    /// A task of the list of a node, or of the lists of its cores. The workers of one node begin at different
-    /// cores: each at the next place after its own.
+    /// Takes a task from the list of a node, or from the lists of its cores. Each worker of the node begins with the
+    /// core after its own, so that workers begin with different cores.
     TaskId look(WorkerId worker, int node, Level level) {
         auto const cores = machine_.workers_of(node);
         int const here = machine_.node_of(worker);
@@ -164,7 +164,7 @@ class PlacesPolicy : public StealingPolicy {
         return no_task;
     }
 
-    /// All lists of a level from a random one on; if strict, those of the worker's node.
+    /// Searches all lists of a level, beginning with a random one; if strict, only those of the worker's node.
     TaskId look_anywhere(WorkerId worker, Level level) {
         int const here = machine_.node_of(worker);
         if (settings_.strict && level == Level::node) return look(worker, here, level);

@@ -82,7 +82,7 @@ class ScheduleSearch {
         Index width = widest; ///< The least upper bound of the width of a piece.
     };
 
-    // Wide column blocks have fewer tasks if narrow ones have too many.
+    // Tries wide column blocks, which have fewer tasks, if narrow ones have too many.
     void try_splittings() {
         using enum Splitting;
         for (Splitting const splitting : {one_d, dynamic, two_d}) {

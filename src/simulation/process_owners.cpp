@@ -21,7 +21,8 @@ struct Sum {
     Index rows = 0;
 };
 
-// When all contributions are at a process: the latest arrival from others follows from the two latest.
+// The time at which all contributions are at a process. It is the latest arrival from another process, which is one of
+// the two latest arrivals of all.
 class Arrivals {
   public:
     void add(std::int32_t process, Sum const& sum) {

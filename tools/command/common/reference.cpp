@@ -158,7 +158,7 @@ std::string mdoc_item(OptionText const& option) {
     return fmt::format(".It Fl {}{}\n{}", flags, value, mdoc(option.help));
 }
 
-// The options of a subcommand. Those that an earlier one has alike are only named.
+// The options of a subcommand. Options that an earlier subcommand has with the same help are only named.
 std::string mdoc_section(Subcommands subcommands, std::size_t k) {
     std::string text = fmt::format(".Ss Options of {}\n", subcommands[k].name), items;
     std::vector<std::string> shared(k);

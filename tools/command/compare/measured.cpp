@@ -82,7 +82,7 @@ template <class T> class Measurement {
         if (analysis.predicted_factor_s > 0) row.predicted_s = analysis.predicted_factor_s;
         if (analysis.predicted_solve_s > 0) row.predicted_solve_s = analysis.predicted_solve_s;
         solvers_[k] = std::move(solver);
-        // All cases use one cost model: the other cases take the one that was just measured.
+        // All cases use one cost model, so the other cases use the model that was just measured.
         if (cases_[k].run.library.calibration == Toggle::on)
             for (CompareCase& other : cases_)
                 if (other.run.library.calibration == Toggle::on)

@@ -167,7 +167,7 @@ template <class T> class BoundSolver {
             auto next = std::make_shared<CscMatrix<T>>(factorized("update"));
             Offset const stored = next->stored();
             bool const is_in_place = solver_->update(*next, *w, sign);
-            // Then the analysis is of another pattern than that of the caller's matrices.
+            // The analysis is now that of another pattern than the pattern of the caller's matrices.
             if (!is_in_place && next->stored() != stored) analyzed_as_.reset();
             factorized_ = std::move(next);
             return is_in_place;
@@ -268,7 +268,8 @@ template <class T> class BoundSolver {
         analyzed_as_ = matrix->symmetry;
     }
 
-    /// The matrix as the last analysis knows it, or null if there is none for its pattern and values.
+    /// The matrix in the storage form of the last analysis, or null if the analysis does not fit its pattern and
+    /// values.
     Stored in_analyzed_form(Matrix const& matrix) const {
         if (!analyzed_as_) return nullptr;
         Stored stored = stored_as<T>(*analyzed_as_, matrix);
