@@ -330,7 +330,7 @@ template <class T> class SystemSession : public Session {
     }
 
     void require_leader(char const* what) const {
-        if (!calls_.is_root()) throw Error(Status::usage, fmt::format("only process 0 may call {}", what));
+        if (!calls_.is_root()) throw Error(Status::usage, fmt::format("{} is for process 0 alone", what));
     }
 
     void require_matrix(char const* what) const {

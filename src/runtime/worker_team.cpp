@@ -36,7 +36,7 @@ void block_signals() {
 
 int checked_num_workers(Topology const& topology, int threads) {
     if (threads < 0 || threads > WorkerTeam::max_workers)
-        throw Error(Status::usage, fmt::format("threads = {}; expected 1 to {}, or 0 for one on each core",
+        throw Error(Status::usage, fmt::format("{} threads were requested; expected 1 to {}, or 0 for one on each core",
                                                threads, WorkerTeam::max_workers));
     return threads > 0 ? threads : topology.default_threads();
 }
