@@ -16,7 +16,7 @@ constexpr Vertex large = 5000;        // graphs with more vertices are cut sever
 constexpr int tries_of_large = 3;     // number of these cuts, which cost little for large graphs
 constexpr std::int32_t taken = std::numeric_limits<std::int32_t>::max(); // weight that no vertex reaches
 constexpr double worth_refining = 1.6; // a level may still win if its separator is at most this many times heavier
-constexpr double hopeless = 2.5;       // a level whose separator is this many times heavier is far from any good cut
+constexpr double worth_trying = 2.5;   // such levels are tried in further cuts only if it is at most this many times heavier
 
 // The effort for a cut may take as much time as it saves later. A cut costs 12 times the cube of the separator's
 // weight in operations, at 30 Gflop/s.
@@ -51,7 +51,7 @@ bool MultilevelCut::find(CutGraph const& graph, Settings& settings, Cut& cut) {
             return !cut.divides() || (candidate_.divides() && static_cast<double>(candidate_.weight[2]) <=
                                                                   factor * static_cast<double>(cut.weight[2]));
         };
-        settings.tries_levels = is_within(hopeless);
+        settings.tries_levels = is_within(worth_trying);
         if (is_within(worth_refining)) {
             refinement_.refine(graph, candidate_);
             consider();
