@@ -57,27 +57,7 @@ class ChunkRuns {
     /// Calls forward(chunk, worker) for all chunks (unless `part` is upper), and then backward(chunk, worker)
     /// (unless it is lower), each after the chunks that it depends on. The bodies must not throw if the lists
     /// of the order are used. Tasks are cancelled as `options` says; lists run to their end.
-    template <class Forward, class Backward>
-    void run(TriangularPart part, Forward const& forward, Backward const& backward, RunOptions const& options = {}) {
-        if (forward_) {
-            if (part != TriangularPart::upper) run_tasks(*forward_, forward, options);
-            if (part != TriangularPart::lower) run_tasks(*backward_, backward, options);
-            return;
-        }
-        bool const yields = !team_.bound();
-        progress_.reset();
-        team_.for_each_worker([&](WorkerId w) {
-            trace::Track* const track = team_.track(w);
-            if (part != TriangularPart::upper)
-                progress_.run(order_, SweepDirection::forward, w, yields,
-                              [&](std::int32_t chunk) { forward(chunk, w); }, track);
-            // No worker overtakes: the rows that read a row of this chunk in the forward sweep come before it
-            // in the backward sweep, and are waited for.
-            if (part != TriangularPart::lower)
-                progress_.run(order_, SweepDirection::backward, w, yields,
-                              [&](std::int32_t chunk) { backward(chunk, w); }, track);
-        });
-    }
+    void run(TriangularPart part, TaskBody const& forward, TaskBody const& backward, RunOptions const& options = {});
 
     /// Points at which a task waits for another one, in a forward and a backward sweep: the waits of the
     /// lists, or the edges of the two graphs.

@@ -12,14 +12,14 @@ namespace espalier {
 
 /// The values of A that belong to each row of the factor, by position, as strips: pieces of a column of A inside one
 /// block. A strip has B values if all columns of a general matrix consist of such pieces, and 1 otherwise.
-template <class T> class EntryMap {
+class EntryMap {
   public:
     EntryMap() = default;
 
-    /// `positions` as in block_pattern(); `is_pattern_of_a`: the factor has the pattern of A, without fill.
-    template <int B>
-    static EntryMap make(CscMatrix<T> const& a, std::span<Index const> positions, ExecutionOrder const& order,
-                         Offset blocks_of_factor, bool is_pattern_of_a, int threads);
+    /// `positions` as in block_pattern(); `is_complex`: whether entries of the other triangle of a Hermitian matrix are
+    /// to be conjugated; `is_pattern_of_a`: the factor has the pattern of A, without fill.
+    static EntryMap make(StoredPattern const& a, bool is_complex, int block_size, std::span<Index const> positions,
+                         ExecutionOrder const& order, Offset blocks_of_factor, bool is_pattern_of_a, int threads);
 
     /// The strips begin(p) .. begin(p + 1) - 1 belong to the row at position p.
     [[nodiscard]] Offset begin(BlockRow position) const { return ptr_[position]; }
@@ -32,8 +32,8 @@ template <class T> class EntryMap {
     [[nodiscard]] int in_block(Offset strip) const { return in_block_.empty() ? 0 : in_block_[strip]; }
 
     /// The first value of a strip, whose other values follow. Fetches a later strip: in A they are far from each other.
-    [[nodiscard]] T value(T const* a, Offset strip) const {
-        __builtin_prefetch(a + stored(source_of(strip + ahead)));
+    template <class T> [[nodiscard]] T value(T const* a, Offset strip) const {
+        __builtin_prefetch(a + stored<T>(source_of(strip + ahead)));
         Offset const source = source_of(strip);
         if constexpr (is_complex<T>)
             return source >= 0 ? a[source] : conj(a[~source]);
@@ -41,7 +41,7 @@ template <class T> class EntryMap {
             return a[source];
     }
     /// Copies a strip. Raises largest[i] to the modulus of its value i.
-    template <int B> void copy(T const* a, Offset strip, T* to, Real<T>* largest) const {
+    template <int B, class T> void copy(T const* a, Offset strip, T* to, Real<T>* largest) const {
         auto const put = [&](int i, T entry) {
             to[i] = entry;
             largest[i] = std::max(largest[i], abs1(entry));
@@ -61,7 +61,7 @@ template <class T> class EntryMap {
     static constexpr Offset ahead = 512; ///< Strips that are fetched before they are needed.
 
     [[nodiscard]] Offset source_of(Offset strip) const { return narrow_.empty() ? wide_[strip] : narrow_[strip]; }
-    static Offset stored(Offset source) { return is_complex<T> && source < 0 ? ~source : source; }
+    template <class T> static Offset stored(Offset source) { return is_complex<T> && source < 0 ? ~source : source; }
     void allocate(Offset stored, bool of_blocks);
     void set_source(Offset strip, Offset source) {
         if (narrow_.empty())

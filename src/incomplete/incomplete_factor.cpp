@@ -95,10 +95,8 @@ template <class T> class IncompleteFactor<T>::Storage {
         if (allocation_ == Allocation::global) populate(inverse_.bytes());
         if (distributes && allocation_ == Allocation::local) place_pages(team.bound());
         check(interrupt);
-        map_ = with_block_size(block_size, [&]<int B>() {
-            return EntryMap<T>::template make<B>(a, options.positions, order_, pattern.num_blocks(), options.levels == 0,
-                                                 team.size());
-        });
+        map_ = EntryMap::make(a, is_complex<T>, block_size, options.positions, order_, pattern.num_blocks(),
+                              options.levels == 0, team.size());
         check(interrupt);
         find_source_rows(options.positions);
         for (BlockRow i = 0; i < pattern.num_rows; ++i)
@@ -162,16 +160,13 @@ template <class T> class IncompleteFactor<T>::Storage {
         with_block_size(sizes_.block_size, [&]<int B>() {
             Index r = 0;
             for (; r + interleaved <= nrhs; r += interleaved)
-                solve_columns<B, interleaved>(b + r * size_, x + r * size_);
-            for (; r < nrhs; ++r) solve_columns<B, 1>(b + r * size_, x + r * size_);
+                sweep<B, interleaved>(workspace(interleaved), TriangularPart::both, b + r * size_, x + r * size_);
+            for (; r < nrhs; ++r) sweep<B, 1>(workspace(1), TriangularPart::both, b + r * size_, x + r * size_);
         });
     }
 
     void solve_in_order(T* x, TriangularPart part) {
-        with_block_size(sizes_.block_size, [&]<int B>() {
-            auto const nothing = [](std::int32_t) {};
-            sweep<B, 1>(x, part, nothing, nothing);
-        });
+        with_block_size(sizes_.block_size, [&]<int B>() { sweep<B, 1>(x, part, nullptr, nullptr); });
     }
 
     [[nodiscard]] std::vector<Index> row_of() const {
@@ -256,21 +251,26 @@ template <class T> class IncompleteFactor<T>::Storage {
         return replaced;
     }
 
-    /// Runs the sweeps on R interleaved vectors. load(chunk) comes before the first sweep of a chunk, and
-    /// store(chunk) after the last.
-    template <int B, int R, class Load, class Store>
-    void sweep(T* x, TriangularPart part, Load const& load, Store const& store) {
+    /// Runs the sweeps on R interleaved vectors. The rows of a chunk come from b before its first sweep, and go to x
+    /// after the last, unless these are null.
+    template <int B, int R> void sweep(T* work, TriangularPart part, T const* b, T* x) {
+        auto const visit = [&](std::int32_t chunk, auto const& copy) {
+            for (Index p = order_.chunk_ptr[chunk]; p < order_.chunk_ptr[chunk + 1]; ++p)
+                for (int k = 0; k < B; ++k)
+                    for (int r = 0; r < R; ++r)
+                        copy(work[(p * B + k) * R + r], Index(source_row_[p]) * B + k + r * size_);
+        };
         T const* const inverse = inverse_.template as<T>().data();
         std::int64_t const first_task = number_tasks(2 * order_.num_chunks());
         runs_->run(
             part,
             [&](std::int32_t chunk, WorkerId w) {
                 auto const scope = recorded(w, trace::Kind::forward, first_task + chunk);
-                load(chunk);
+                if (b) visit(chunk, [&](T& entry, Index at) { entry = b[at]; });
                 auto cursor = cursor_at(lower_, chunk);
                 BlockRow first = order_.chunk_ptr[chunk];
                 for (SweepRun const run : lower_.runs_of(chunk)) {
-                    SweepKernel<T, B, R, 1, false>::run_any(x, inverse, first, run, cursor);
+                    SweepKernel<T, B, R, 1, false>::run_any(work, inverse, first, run, cursor);
                     first += run.num_rows;
                 }
             },
@@ -279,30 +279,16 @@ template <class T> class IncompleteFactor<T>::Storage {
                 auto cursor = cursor_at(upper_, chunk);
                 BlockRow first = order_.chunk_ptr[chunk + 1] - 1;
                 for (SweepRun const run : upper_.runs_of(chunk)) {
-                    SweepKernel<T, B, R, -1, true>::run_any(x, inverse, first, run, cursor);
+                    SweepKernel<T, B, R, -1, true>::run_any(work, inverse, first, run, cursor);
                     first -= run.num_rows;
                 }
-                store(chunk);
+                if (x) visit(chunk, [&](T& entry, Index at) { x[at] = entry; });
             });
     }
 
     SweepCursor<T> cursor_at(RowStorage<T> const& rows, std::int32_t chunk) const {
         Offset const begin = rows.begin_of_chunk(chunk);
         return {rows.columns() + begin, rows.values() + begin * entries_of_block()};
-    }
-
-    template <int B, int R> void solve_columns(T const* b, T* x) {
-        T* const work = workspace(R);
-        auto const visit = [&](std::int32_t chunk, auto const& copy) {
-            for (Index p = order_.chunk_ptr[chunk]; p < order_.chunk_ptr[chunk + 1]; ++p)
-                for (int k = 0; k < B; ++k)
-                    for (int r = 0; r < R; ++r)
-                        copy(work[(p * B + k) * R + r], Index(source_row_[p]) * B + k + r * size_);
-        };
-        sweep<B, R>(
-            work, TriangularPart::both,
-            [&](std::int32_t chunk) { visit(chunk, [&](T& entry, Index at) { entry = b[at]; }); },
-            [&](std::int32_t chunk) { visit(chunk, [&](T& entry, Index at) { x[at] = entry; }); });
     }
 
     /// x = (L U)^-T b on one thread: U^T y = b and L^T x = y, one row of U or L after the other. The rows are
@@ -385,7 +371,7 @@ template <class T> class IncompleteFactor<T>::Storage {
     std::optional<ChunkRuns> runs_;
     RowStorage<T> lower_, upper_;
     Arena inverse_;
-    EntryMap<T> map_;
+    EntryMap map_;
     LargeVector<BlockRow> source_row_; ///< By position, in the numbers of the caller.
     std::int32_t longest_row_ = 1;
     Arena work_;

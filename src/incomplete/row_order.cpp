@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "incomplete/row_pattern.hpp"
-
 namespace espalier {
 
 namespace {
@@ -51,8 +49,7 @@ std::vector<Index> expanded(CompressedGraph const& compressed, std::vector<Index
 
 } // namespace
 
-template <class T>
-RowOrder order_rows(CscMatrix<T> const& a, int block_size, OrderingOptions const& ordering) {
+RowOrder order_rows(StoredPattern const& a, int block_size, OrderingOptions const& ordering) {
     int const size = block_size == 0 ? find_block_size(a) : block_size;
     // block_pattern() would check the matrix; IncompleteFactor does that later.
     if (ordering.method == OrderingMethod::natural) return {size, {}};
@@ -62,10 +59,5 @@ RowOrder order_rows(CscMatrix<T> const& a, int block_size, OrderingOptions const
     auto const compressed = compress(row_graph(pattern));
     return {size, expanded(compressed, compute_ordering(compressed, ordering).perm)};
 }
-
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template RowOrder order_rows<T>(CscMatrix<T> const&, int, OrderingOptions const&);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

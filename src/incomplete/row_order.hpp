@@ -3,8 +3,7 @@
 
 #include <vector>
 
-#include "core/scalar.hpp"
-#include "espalier/matrix.hpp"
+#include "incomplete/row_pattern.hpp"
 #include "ordering/ordering.hpp"
 
 namespace espalier {
@@ -17,7 +16,6 @@ struct RowOrder {
 /// Orders the block rows of a square matrix. `block_size` is 1 .. 6, or 0 for find_block_size(). An ordering
 /// of the user has the positions of single rows. If it separates the rows of a block, the blocks have size 1,
 /// or Error{usage} if their size was given. Errors of compute_ordering() and block_pattern().
-template <class T>
-RowOrder order_rows(CscMatrix<T> const& a, int block_size, OrderingOptions const& ordering);
+RowOrder order_rows(StoredPattern const& a, int block_size, OrderingOptions const& ordering);
 
 } // namespace espalier

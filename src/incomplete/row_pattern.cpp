@@ -56,8 +56,8 @@ bool equal(Lists const& a, Lists const& b) {
 
 /// Calls visit(i) once for each stored block (i, j) of a block column. `seen` has an entry for each block row, none of
 /// them j.
-template <int B, class T, class Visit>
-void visit_block_column(CscMatrix<T> const& a, BlockRow j, std::vector<BlockRow>& seen, Visit const& visit) {
+template <int B, class Visit>
+void visit_block_column(StoredPattern const& a, BlockRow j, std::vector<BlockRow>& seen, Visit const& visit) {
     for (Index column = Index(j) * B; column < Index(j + 1) * B; ++column)
         for (Offset const p : a.entries_of(column)) {
             auto const i = static_cast<BlockRow>(a.row_ind[p] / B);
@@ -71,7 +71,7 @@ void visit_block_column(CscMatrix<T> const& a, BlockRow j, std::vector<BlockRow>
 
 /// The stored entries of every `stride`-th block column, divided by the size of their blocks. Diagonal blocks of a
 /// stored triangle lack their upper half, and the other blocks count twice.
-template <int B, class T> double density(CscMatrix<T> const& a, BlockRow stride) {
+template <int B> double density(StoredPattern const& a, BlockRow stride) {
     auto const num_rows = static_cast<BlockRow>(a.rows / B);
     Offset const weight = a.symmetry == Symmetry::general ? 1 : 2;
     std::vector<BlockRow> seen(num_rows, -1);
@@ -84,7 +84,7 @@ template <int B, class T> double density(CscMatrix<T> const& a, BlockRow stride)
     return static_cast<double>(entries) / (static_cast<double>(std::max<Offset>(blocks, 1)) * B * B);
 }
 
-template <int B, class T> bool has_dense_blocks(CscMatrix<T> const& a) {
+template <int B> bool has_dense_blocks(StoredPattern const& a) {
     if (a.rows % B != 0) return false;
     auto const stride = static_cast<BlockRow>(a.rows / B / sampled_columns);
     if (stride > 1 && density<B>(a, stride) < far_from_dense) return false;
@@ -147,8 +147,7 @@ void check_permutation(std::span<Index const> positions) {
     }
 }
 
-template <class T> BlockRow checked_num_rows(CscMatrix<T> const& a, int size,
-                                             std::span<Index const> positions) {
+BlockRow checked_num_rows(StoredPattern const& a, int size, std::span<Index const> positions) {
     if (a.rows != a.cols)
         throw Error(Status::bad_input,
                     fmt::format("the matrix is {} x {}; a square matrix is needed", a.rows, a.cols));
@@ -255,15 +254,14 @@ Lists fill_above(RowPattern const& a, Index levels, int threads, Interrupt* inte
 
 } // namespace
 
-template <class T> int find_block_size(CscMatrix<T> const& a) {
+int find_block_size(StoredPattern const& a) {
     if (a.rows != a.cols) return 1;
     for (int size = largest_block; size > 1; --size)
         if (with_block_size(size, [&]<int B>() { return has_dense_blocks<B>(a); })) return size;
     return 1;
 }
 
-template <class T>
-RowPattern block_pattern(CscMatrix<T> const& a, int block_size, std::span<Index const> positions) {
+RowPattern block_pattern(StoredPattern const& a, int block_size, std::span<Index const> positions) {
     BlockRow const num_rows = checked_num_rows(a, block_size, positions);
     return with_block_size(block_size, [&]<int B>() {
         std::vector<BlockRow> seen(B > 1 ? num_rows : 0, -1);
@@ -350,11 +348,5 @@ RowPattern fill_pattern(RowPattern a, Index levels, int threads, Interrupt* inte
     bool const symmetric = a.symmetric || equal(lower_columns, upper);
     return join(transposed(lower_columns, a.num_rows), upper, symmetric);
 }
-
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template int find_block_size(CscMatrix<T> const&);                                                       \
-    template RowPattern block_pattern(CscMatrix<T> const&, int, std::span<Index const>);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

@@ -16,6 +16,21 @@ namespace espalier {
 /// as fast as memory.
 using BlockRow = std::int32_t;
 
+/// Where a matrix has entries, for what does not depend on their values and scalar. Refers to the matrix.
+struct StoredPattern {
+    Index rows, cols;
+    Symmetry symmetry;
+    std::span<Offset const> col_ptr;
+    std::span<Index const> row_ind;
+
+    template <class T>
+    StoredPattern(CscMatrix<T> const& a) // NOLINT: implicit, because a matrix has a pattern
+        : rows(a.rows), cols(a.cols), symmetry(a.symmetry), col_ptr(a.col_ptr), row_ind(a.row_ind) {}
+
+    [[nodiscard]] IndexRange entries_of(Index j) const { return {col_ptr[j], col_ptr[j + 1]}; }
+    [[nodiscard]] Offset stored() const { return col_ptr.back(); }
+};
+
 /// The stored blocks of a square matrix, row by row. Each row contains its diagonal block.
 struct RowPattern {
     BlockRow num_rows = 0;
@@ -39,14 +54,13 @@ struct RowPattern {
 /// The largest size b <= 6 that divides the matrix into dense b x b blocks: at least 80 % of the entries of
 /// the blocks that are not empty are stored. 1 if there is none. Sizes that are far from dense in a sample of the block
 /// columns are not examined in full. Linear.
-template <class T> int find_block_size(CscMatrix<T> const& a);
+int find_block_size(StoredPattern const& a);
 
 /// The b x b blocks of a square matrix with stored entries, both triangles and the whole diagonal included.
 /// Block row i becomes row positions[i], or stays row i if `positions` is empty. Error{bad_input} if the
 /// matrix is not square; Error{usage} if b does not divide its size or `positions` is no permutation of the
 /// block rows; Error{unsupported} for more than 2^31 - 2 block rows.
-template <class T>
-RowPattern block_pattern(CscMatrix<T> const& a, int block_size, std::span<Index const> positions = {});
+RowPattern block_pattern(StoredPattern const& a, int block_size, std::span<Index const> positions = {});
 
 /// (i, j) is in the transpose if (j, i) is in the pattern.
 RowPattern transpose(RowPattern const& pattern);

@@ -125,15 +125,15 @@ template <class T, int B, int R, int Step, bool Diagonal> struct SweepKernel {
 
     /// Loops over short rows of scalars are unrolled.
     static void run_any(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
-        if constexpr (B * R > 1) {
-            if (rows.stride > 1)
-                run_groups(x, inverse, first, rows, cursor);
-            else
-                run<-1>(x, inverse, first, rows, cursor);
-        } else {
-            if constexpr (!is_complex<T>)
+        constexpr bool may_be_groups = B == 1 && !is_complex<T>;
+        if constexpr (B * R == 1) {
+            if constexpr (may_be_groups)
                 if (rows.stride > 1) return run_unrolled<true>(x, inverse, first, rows, cursor);
             run_unrolled<false>(x, inverse, first, rows, cursor);
+        } else {
+            if constexpr (may_be_groups)
+                if (rows.stride > 1) return run_groups(x, inverse, first, rows, cursor);
+            run<-1>(x, inverse, first, rows, cursor);
         }
     }
 
