@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "comm/collective_call.hpp"
 #include "comm/transport.hpp"
 
 namespace espalier {
@@ -37,6 +38,28 @@ template <class Prepare> void prepare_on_all(Communicator const& comm, char cons
 }
 
 } // namespace
+
+std::optional<Error> detail::error_of(StepRef const& step) {
+    try {
+        step();
+    } catch (...) {
+        return current_error();
+    }
+    return std::nullopt;
+}
+
+void detail::all_succeed(Communicator const& comm, StepRef const& step) {
+    if (comm.size() == 1) return step();
+    agree(comm, error_of(step)).raise();
+}
+
+void detail::run_on_root(Communicator const& comm, StepRef const& step, bool& has_failed, std::span<std::byte> sent) {
+    if (comm.size() == 1) return step();
+    auto const problem = comm.rank() == 0 ? error_of(step) : std::nullopt;
+    has_failed = problem.has_value();
+    broadcast(comm, sent, 0);
+    if (has_failed) share_error(comm, 0, problem).raise();
+}
 
 Outcome agree(Communicator const& comm, std::optional<Error> const& mine) {
     int const size = comm.size();

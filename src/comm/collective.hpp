@@ -41,26 +41,37 @@ Outcome agree(Communicator const& comm, std::optional<Error> const& mine);
 /// The error `mine` of rank `failing`, which all ranks know to have one.
 Outcome share_error(Communicator const& comm, int failing, std::optional<Error> const& mine);
 
+namespace detail {
+/// Refers to a step. Unlike std::function, it takes no memory and so cannot fail.
+class StepRef {
+  public:
+    template <class Step>
+    explicit StepRef(Step& step) : step_(&step), call_([](void const* of) { (*static_cast<Step const*>(of))(); }) {}
+    void operator()() const { call_(step_); }
+
+  private:
+    void const* step_;
+    void (*call_)(void const*);
+};
+std::optional<Error> error_of(StepRef const& step);
+void all_succeed(Communicator const& comm, StepRef const& step);
+} // namespace detail
+
 /// The exception of `step` as an Error, if it throws.
 template <class Step> std::optional<Error> error_of(Step&& step) {
-    try {
-        step();
-    } catch (...) {
-        return current_error();
-    }
-    return std::nullopt;
+    return detail::error_of(detail::StepRef(step));
 }
 
 /// Calls `step` on every rank and returns its result. If it fails on some ranks, throws the error of the
 /// lowest of them on all ranks. With one process this is a plain call.
 template <class Step> auto all_succeed(Communicator const& comm, Step&& step) {
     using Result = std::invoke_result_t<Step&>;
-    if (comm.size() == 1) return step();
     if constexpr (std::is_void_v<Result>) {
-        agree(comm, error_of(step)).raise();
+        detail::all_succeed(comm, detail::StepRef(step));
     } else {
         std::optional<Result> result;
-        agree(comm, error_of([&] { result.emplace(step()); })).raise();
+        auto const keep = [&] { result.emplace(step()); };
+        detail::all_succeed(comm, detail::StepRef(keep));
         return std::move(*result);
     }
 }

@@ -34,6 +34,9 @@ struct PackedResult {
     std::size_t size = 0;
     std::byte start[4096] = {};
 };
+
+/// Process 0 runs the step, which writes to `sent`, and sends that. `has_failed` is part of it.
+void run_on_root(Communicator const& comm, StepRef const& step, bool& has_failed, std::span<std::byte> sent);
 } // namespace detail
 
 /// Collective: process 0 runs `step`, and all processes return its result or throw its error. The result is
@@ -41,7 +44,6 @@ struct PackedResult {
 /// unless the result is packed. With one process this is a plain call.
 template <class Step> auto on_root(Communicator const& comm, Step&& step) {
     using Result = std::invoke_result_t<Step&>;
-    if (comm.size() == 1) return step();
     if constexpr (std::is_void_v<Result>) {
         (void)on_root(comm, [&] { return step(), true; });
     } else if constexpr (std::is_trivially_copyable_v<Result>) {
@@ -49,13 +51,11 @@ template <class Step> auto on_root(Communicator const& comm, Step&& step) {
             bool has_failed = false;
             Result value{};
         } sent;
-        auto const problem =
-            comm.rank() == 0 ? error_of([&] { sent.value = step(); }) : std::optional<Error>();
-        sent.has_failed = problem.has_value();
-        broadcast_value(comm, sent, 0);
-        if (sent.has_failed) share_error(comm, 0, problem).raise();
+        auto const keep = [&] { sent.value = step(); };
+        detail::run_on_root(comm, detail::StepRef(keep), sent.has_failed, std::as_writable_bytes(std::span(&sent, 1)));
         return sent.value;
     } else {
+        if (comm.size() == 1) return step();
         Result result{};
         std::vector<std::byte> bytes;
         auto const packed = on_root(comm, [&] {

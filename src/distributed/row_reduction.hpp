@@ -3,7 +3,6 @@
 // cancelled) runs inside a reduction, so that no process waits for one that failed.
 #pragma once
 
-#include <bit>
 #include <complex>
 #include <cstdint>
 #include <optional>
@@ -25,9 +24,8 @@ class RowReduction {
         constexpr Index parts = sizeof(W) / sizeof(double);
         std::span<double> const numbers = zeros(parts * count);
         std::span<W> const values(reinterpret_cast<W*>(numbers.data()), count);
-        fill(numbers.back(), [&] { local(values); });
-        if (comm_.size() > 1) espalier::sum(comm_, numbers);
-        raise_if(numbers.back() != 0);
+        auto const step = [&] { local(values); };
+        sum_numbers(numbers, detail::StepRef(step));
         return values;
     }
 
@@ -35,16 +33,8 @@ class RowReduction {
     /// largest.
     template <class Local> std::span<double const> max(Index count, Local&& local) {
         std::span<double> const numbers = zeros(count);
-        fill(numbers.back(), [&] { local(numbers.first(count)); });
-        if (comm_.size() > 1) {
-            // The bit patterns of numbers that are not negative have the same order as the numbers, and those
-            // of a NaN are larger.
-            for (Index k = 0; k <= count; ++k)
-                bits_[k] = std::bit_cast<std::int64_t>(numbers[k]) & std::numeric_limits<std::int64_t>::max();
-            espalier::max(comm_, std::span(bits_).first(count + 1));
-            for (Index k = 0; k <= count; ++k) numbers[k] = std::bit_cast<double>(bits_[k]);
-        }
-        raise_if(numbers.back() != 0);
+        auto const step = [&] { local(numbers.first(count)); };
+        max_numbers(numbers, detail::StepRef(step));
         return numbers.first(count);
     }
 
@@ -53,26 +43,11 @@ class RowReduction {
 
   private:
     // `count` numbers and a flag that is set if a process failed.
-    std::span<double> zeros(Index count) {
-        if (count > ready_) { // on all processes or on none, also after a failure of one
-            espalier::all_succeed(comm_, [&] {
-                numbers_.resize(count / 2 + 1);
-                bits_.resize(count + 1);
-            });
-            ready_ = count;
-        }
-        std::span<double> const numbers(reinterpret_cast<double*>(numbers_.data()), count + 1);
-        std::fill(numbers.begin(), numbers.end(), 0.0);
-        return numbers;
-    }
-    template <class Step> void fill(double& failed, Step&& step) {
-        if (comm_.size() == 1) return step();
-        problem_ = error_of(step);
-        failed = problem_ ? 1 : 0;
-    }
-    void raise_if(bool failed) {
-        if (failed) agree(comm_, problem_).raise();
-    }
+    std::span<double> zeros(Index count);
+    // The step replaces all numbers but the last.
+    void sum_numbers(std::span<double> numbers, detail::StepRef const& step);
+    void max_numbers(std::span<double> numbers, detail::StepRef const& step);
+    void fill(double& failed, detail::StepRef const& step);
 
     Communicator comm_;
     std::vector<std::complex<double>> numbers_;

@@ -122,6 +122,7 @@ template <class T> struct Solver<T>::State {
     };
 
     // Collective calls.
+    void make_call(std::string_view name, CallArguments const& arguments, detail::StepRef const& body);
     [[nodiscard]] CallSettings settings_of_call() const;
     void adopt(CallSettings const& settings);
     void record_if_asked();
@@ -251,21 +252,12 @@ template <class T> struct Solver<T>::State {
 
 template <class T> template <class Body>
 auto Solver<T>::State::call(std::string_view name, CallArguments const& arguments, Body const& body) {
-    CallSettings settings = settings_of_call();
-    static_cast<CallArguments&>(settings) = arguments;
-    calls_.begin(name, settings, [this](CallSettings const& given) { adopt(given); });
-    record_if_asked();
-    if (context_.is_alone()) return body();
-    // The errors of body() are the same on all processes.
     if constexpr (std::is_void_v<decltype(body())>) {
-        std::optional<Error> const problem = error_of(body);
-        share_report();
-        if (problem) throw *problem;
+        make_call(name, arguments, detail::StepRef(body));
     } else {
         decltype(body()) result{};
-        std::optional<Error> const problem = error_of([&] { result = body(); });
-        share_report();
-        if (problem) throw *problem;
+        auto const keep = [&] { result = body(); };
+        make_call(name, arguments, detail::StepRef(keep));
         return result;
     }
 }
