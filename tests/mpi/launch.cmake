@@ -1,9 +1,10 @@
 # Tests on several processes.
 
-# Settings of Open MPI: runs as root, binds no threads, and does not warn about missing network interfaces.
+# Settings of Open MPI: runs as root, binds no threads, does not warn about missing network interfaces, and lets others
+# run while a process waits, because the threads of the processes and other tests are more than the cores.
 set(espalier_mpi_environment
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-  OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_btl_base_warn_component_unused=0)
+  OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_mpi_yield_when_idle=1)
 # The number of processes and the program follow this command.
 set(espalier_mpi_launch ${CMAKE_CURRENT_LIST_DIR}/watchdog 180 ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG})
 
