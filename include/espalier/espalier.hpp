@@ -130,7 +130,9 @@ template <class T> class ESPALIER_API Solver {
     /// replaced.
     [[nodiscard]] Determinant<T> determinant() const;
     /// Estimate of 1 / (|A| |A^-1|) in 1-norms (Hager 1984, Higham 1988), from about ten solves. `matrix` is the one
-    /// that was factorized.
+    /// that was factorized. If pivots were replaced and refinement with such factors does not converge, it is factorized
+    /// again with delayed columns (as Options::condition does); where columns cannot be delayed, a note says that the
+    /// estimate may be too large.
     [[nodiscard]] double reciprocal_condition(CscMatrix<T> const& matrix);
 
     /// Right null vectors of the factorized matrix: those with singular values below tolerance * |A|, found by inverse

@@ -80,10 +80,10 @@ template <class T> ApplyInverse<T> Refiner<T>::inverse_of_matrix() const {
 // singular. The working system is refined: in the given one, the rows of small entries would remain
 // inaccurate. If the working system is not scaled, these rows may remain inaccurate there, too. `is_checked`
 // therefore measures the componentwise error and makes the product infinite if it is large, so that a bound is
-// not too small.
-template <class T> ApplyInverse<T> Refiner<T>::refined_inverse(bool is_checked) const {
+// not too small. `converges` becomes false after a product that does not reach the tolerance.
+template <class T> ApplyInverse<T> Refiner<T>::refined_inverse(bool is_checked, bool& converges) const {
     if (pivots_replaced_ == 0 && inverse_.accuracy() == InverseAccuracy::full) return inverse_of_matrix();
-    return [this, is_checked](std::span<T> block, Index columns, MatrixOp op) {
+    return [this, is_checked, &converges](std::span<T> block, Index columns, MatrixOp op) {
         vectors_.scaling().to_working(block, columns, op);
         auto const b = context_.on_all([&] { return std::vector<T>(block.begin(), block.end()); });
         inverse_.solve(block, columns, op);
@@ -95,6 +95,7 @@ template <class T> ApplyInverse<T> Refiner<T>::refined_inverse(bool is_checked) 
         options.max_bytes = vector_bytes_;
         RefineReport const refined =
             espalier::refine<T>(*working_, b, block, columns, inverse_of_working(), options);
+        converges = converges && refined.converged;
         if (is_checked && !(refined.componentwise_error <= std::sqrt(static_cast<double>(epsilon<T>))))
             std::ranges::fill(block, T(std::numeric_limits<Real<T>>::infinity()));
         vectors_.scaling().from_working(block, columns, op);
@@ -313,17 +314,20 @@ template <class T> RefineReport Refiner<T>::refine_scaled(std::span<T const> b, 
 template <class T> double Refiner<T>::forward_error(std::span<T const> b, std::span<T const> x, Index columns,
                                                     MatrixOp op) const {
     DistributedMatrix<T> const& matrix = callers_matrix();
+    bool converges = true; // else the bound is infinite
     auto const bounds =
-        forward_error_bounds<T>(matrix, b, x, columns, refined_inverse(true), op, context_.interrupt());
+        forward_error_bounds<T>(matrix, b, x, columns, refined_inverse(true, converges), op, context_.interrupt());
     return bounds.empty() ? 0.0 : std::ranges::max(bounds);
 }
 
-template <class T> double Refiner<T>::reciprocal_condition() const {
+template <class T> ConditionEstimate Refiner<T>::reciprocal_condition() const {
     DistributedMatrix<T> const& matrix = callers_matrix();
+    bool converges = true;
     double const estimate =
-        espalier::reciprocal_condition<T>(matrix, refined_inverse(), context_.interrupt());
+        espalier::reciprocal_condition<T>(matrix, refined_inverse(false, converges), context_.interrupt());
     // The componentwise distance to a singular matrix is an upper bound of the normwise one.
-    return singularity_.is_near ? std::min(estimate, 1 / singularity_.condition_estimate) : estimate;
+    if (singularity_.is_near) return {std::min(estimate, 1 / singularity_.condition_estimate)};
+    return {estimate, converges};
 }
 
 template <class T> NullSpaceResult<T> Refiner<T>::null_space(NullSpaceOptions const& options) const {

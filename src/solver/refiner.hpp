@@ -26,6 +26,13 @@ struct Singularity {
     bool is_numerical = false; ///< In addition, pivots were replaced: solutions are not unique.
 };
 
+struct ConditionEstimate {
+    double rcond = 0;
+    /// False if products with A^-1 did not converge, because the factors belong to a matrix that is too different. The
+    /// estimate may then be too large.
+    bool is_sure = true;
+};
+
 template <class T> class Refiner {
   public:
     /// The arguments must outlive this.
@@ -66,7 +73,7 @@ template <class T> class Refiner {
                                        MatrixOp op) const;
 
     /// Collective: as espalier::reciprocal_condition() for A.
-    [[nodiscard]] double reciprocal_condition() const;
+    [[nodiscard]] ConditionEstimate reciprocal_condition() const;
     /// Collective: as espalier::null_space() for A, the basis in owned rows.
     [[nodiscard]] NullSpaceResult<T> null_space(NullSpaceOptions const& options) const;
     /// Collective: block := op(A)^-1 block in owned rows, by the inverse without refinement.
@@ -77,7 +84,7 @@ template <class T> class Refiner {
     [[nodiscard]] DistributedMatrix<T> const& callers_matrix() const;
     [[nodiscard]] ApplyInverse<T> inverse_of_working() const;
     [[nodiscard]] ApplyInverse<T> inverse_of_matrix() const;
-    [[nodiscard]] ApplyInverse<T> refined_inverse(bool is_checked = false) const;
+    [[nodiscard]] ApplyInverse<T> refined_inverse(bool is_checked, bool& converges) const;
     void examine(DistributedMatrix<T> const& block, ApplyInverse<T> const& inverse);
     void examine_interior(NumericFactor<T>& factor, std::span<Index const> schur,
                           CscMatrix<T> const& working);

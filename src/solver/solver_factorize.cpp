@@ -101,7 +101,7 @@ template <class T> void Solver<T>::State::factorize_scalar(CscMatrix<T> const& m
     if (options.condition) {
         require_memory_of_condition();
         refiner_->set_matrix(matrix);
-        report.factor.rcond = refiner_->reciprocal_condition();
+        take_condition(refiner_->reciprocal_condition());
     }
     factorized_ = true;
     // Reading the peak is a system call, which would take a large part of a fast refactorization.
@@ -134,7 +134,7 @@ template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& m
     report.factor.assembly_s = report.factor.total_s - report.factor.time_s;
     if (options.condition && system_->kept == 0) {
         require_memory_of_condition();
-        report.factor.rcond = refiner_->reciprocal_condition();
+        take_condition(refiner_->reciprocal_condition());
     }
     factorized_ = true;
     report.peak_memory_bytes = context_.on_all([] { return peak_rss_bytes(); });
@@ -170,7 +170,11 @@ template <class T> void Solver<T>::State::choose_system(CscMatrix<T> const& matr
         analysis_->form.kind = kind;
     });
     make_working(matrix);
-    if (system_->is_incomplete || factor_.has_assembly()) return;
+    if (!system_->is_incomplete) prepare_assembly(matrix);
+}
+
+template <class T> void Solver<T>::State::prepare_assembly(CscMatrix<T> const& matrix) {
+    if (factor_.has_assembly()) return;
     trace::Scope const recorded(context_.phases(), trace::Kind::assembly);
     factor_.set_assembly(working(matrix), analysis_ ? analysis_->structure : no_structure,
                          analysis_ ? analysis_->plans.process_of_cblk : std::span<std::int32_t const>());
@@ -254,7 +258,7 @@ template <class T> void Solver<T>::State::factorize_full(CscMatrix<T> const& mat
     if (system_->kept > 0)
         check_schur_complement(matrix);
     else if (needs_pivots() && !delays)
-        avoid_replaced_pivots(matrix);
+        avoid_replaced_pivots(matrix, "inertia and determinant");
 }
 
 // Whether columns may be delayed in this analysis.
@@ -262,10 +266,15 @@ template <class T> bool Solver<T>::State::can_delay() {
     return context_.on_root([&] { return (form_.has_d() || form_.has_upper()) && !panels_are_cut(); });
 }
 
+// Whether pivots were replaced that delayed columns may avoid.
+template <class T> bool Solver<T>::State::has_avoidable_pivots() {
+    return system_->kept == 0 && !system_->is_scalar && report.factor.pivots_replaced > 0 && !may_have_delayed_ &&
+           can_delay();
+}
+
 // Whether inertia and determinant are asked for and cannot be known from the replaced pivots, but from delayed ones.
 template <class T> bool Solver<T>::State::needs_pivots() {
-    return options.condition && system_->kept == 0 && report.factor.pivots_replaced > 0 && !may_have_delayed_ &&
-           can_delay();
+    return options.condition && has_avoidable_pivots();
 }
 
 // With the pivoting of the options if there is not enough memory for delayed columns.
@@ -279,12 +288,19 @@ template <class T> void Solver<T>::State::factorize_delayed(CscMatrix<T> const& 
     }
 }
 
-template <class T> void Solver<T>::State::avoid_replaced_pivots(CscMatrix<T> const& matrix) {
+template <class T>
+void Solver<T>::State::avoid_replaced_pivots(CscMatrix<T> const& matrix, std::string_view what_for) {
     Index const replaced = report.factor.pivots_replaced;
-    note("{} pivot{} replaced; factorizing with delayed pivots for inertia and determinant", replaced,
-         replaced == 1 ? " was" : "s were");
+    note("{} pivot{} replaced; factorizing with delayed pivots for {}", replaced, replaced == 1 ? " was" : "s were",
+         what_for);
     factorize_delayed(matrix);
     examine_factors(matrix);
+}
+
+template <class T> void Solver<T>::State::take_condition(ConditionEstimate const& estimate) {
+    report.factor.rcond = estimate.rcond;
+    if (!estimate.is_sure)
+        note("the estimated reciprocal condition number may be too large: products with the inverse did not converge");
 }
 
 template <class T> void Solver<T>::State::examine_factors(CscMatrix<T> const& matrix) {
@@ -411,6 +427,10 @@ template <class T> void Solver<T>::State::report_singularity() {
     template void Solver<T>::State::factorize(CscMatrix<T> const&);                                          \
     template void Solver<T>::State::factorize_full(CscMatrix<T> const&, bool);                              \
     template void Solver<T>::State::examine_factors(CscMatrix<T> const&);                                    \
+    template void Solver<T>::State::prepare_assembly(CscMatrix<T> const&);                                   \
+    template bool Solver<T>::State::has_avoidable_pivots();                                                  \
+    template void Solver<T>::State::avoid_replaced_pivots(CscMatrix<T> const&, std::string_view);            \
+    template void Solver<T>::State::take_condition(ConditionEstimate const&);                                \
     template Options Solver<T>::State::options_of_analysis() const;                                          \
     template CscMatrix<T> const& Solver<T>::State::working(CscMatrix<T> const&) const;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)

@@ -231,7 +231,16 @@ template <class T> double Solver<T>::State::reciprocal_condition(CscMatrix<T> co
     use_matrix(matrix, "reciprocal_condition");
     require_memory_of_condition();
     SingleThreadedBlas const blas;
-    report.factor.rcond = refiner_->reciprocal_condition();
+    ConditionEstimate estimate = refiner_->reciprocal_condition();
+    if (!estimate.is_sure && has_avoidable_pivots()) {
+        factorized_ = false;
+        prepare_assembly(matrix);
+        avoid_replaced_pivots(matrix, "the condition number");
+        factorized_ = true;
+        require_memory_of_condition();
+        estimate = refiner_->reciprocal_condition();
+    }
+    take_condition(estimate);
     return report.factor.rcond;
 }
 

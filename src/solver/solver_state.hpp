@@ -141,6 +141,7 @@ template <class T> struct Solver<T>::State {
     void drop_analysis();
     void check_values(CscMatrix<T> const& matrix);
     void choose_system(CscMatrix<T> const& matrix);
+    void prepare_assembly(CscMatrix<T> const& matrix);
     void scale_for(Factorization kind, CscMatrix<T> const& matrix);
     void make_working(CscMatrix<T> const& matrix);
     [[nodiscard]] CscMatrix<T> const& working(CscMatrix<T> const& matrix) const;
@@ -153,7 +154,9 @@ template <class T> struct Solver<T>::State {
     void check_schur_complement(CscMatrix<T> const& matrix);
     [[nodiscard]] bool needs_pivots();
     void factorize_delayed(CscMatrix<T> const& matrix);
-    void avoid_replaced_pivots(CscMatrix<T> const& matrix);
+    void avoid_replaced_pivots(CscMatrix<T> const& matrix, std::string_view what_for);
+    void take_condition(ConditionEstimate const& estimate);
+    [[nodiscard]] bool has_avoidable_pivots();
     [[nodiscard]] bool can_delay();
     void report_singularity();
     void factorize_incomplete(CscMatrix<T> const& matrix);

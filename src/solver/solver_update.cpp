@@ -83,7 +83,7 @@ template <class T> void Solver<T>::State::take_changed(CscMatrix<T> const& chang
         examine_factors(changed);
     if (!options.condition) return;
     require_memory_of_condition();
-    report.factor.rcond = refiner_->reciprocal_condition();
+    take_condition(refiner_->reciprocal_condition());
 }
 
 template <class T> void Solver<T>::State::factorize_any(CscMatrix<T> const& matrix) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <numeric>
+#include <random>
 
 #include "core/status_of.hpp"
 #include "solver/pivoting.hpp"
@@ -25,6 +26,46 @@ TEST(PivotingAmong, ProcessesGiveExactInertiaAndDeterminants) {
                 }
         });
     }
+}
+
+// Zeros and tiny numbers on the diagonal, ones on the other diagonal.
+CscMatrix<double> anti_diagonal(Index n, unsigned seed) {
+    std::mt19937 draws(seed);
+    std::uniform_real_distribution<double> value(-1, 1), chance(0, 1);
+    test::Dense<double> a(n);
+    for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < n; ++i)
+            if (chance(draws) < 3 / static_cast<double>(n)) a(i, j) = value(draws);
+        a(j, j) = chance(draws) < 0.3 ? 1e-3 * value(draws) : 0;
+        a(n - 1 - j, j) = 1;
+    }
+    return test::to_sparse(a);
+}
+
+// Refinement with the factors of static pivots does not converge for most of these matrices.
+TEST(PivotingAmong, ProcessesEstimateTheConditionAfterUselessStaticPivots) {
+    int factorized_again = 0;
+    for (int const processes : {1, 2})
+        for (unsigned seed = 18; seed <= 20; ++seed) {
+            auto const a = anti_diagonal(46, seed);
+            auto const dense = test::to_dense<long double>(a);
+            auto const truth = static_cast<double>(1 / (one_norm(dense) * one_norm(test::inverse(dense))));
+            run_processes(processes, [&](Communicator const& comm) {
+                bool const is_root = comm.rank() == 0;
+                Options options = pivoting(Pivoting::static_pivots, Factorization::lu, Toggle::off);
+                Solver<double> solver(options, comm);
+                auto const& mine = is_root ? a : CscMatrix<double>();
+                solver.factorize(mine);
+                ASSERT_GT(solver.report().factor.pivots_replaced, 0);
+                double const rcond = solver.reciprocal_condition(mine);
+                EXPECT_GE(rcond, 0.9 * truth) << "seed " << seed;
+                EXPECT_LE(rcond, 10 * truth) << "seed " << seed;
+                EXPECT_EQ(solver.report().factor.rcond, rcond);
+                if (!is_root || solver.report().factor.pivots_replaced > 0) return;
+                ++factorized_again;
+            });
+        }
+    EXPECT_GT(factorized_again, 2);
 }
 
 template <class T> class PivotingAmongTyped : public ::testing::Test {};
