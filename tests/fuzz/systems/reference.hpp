@@ -139,4 +139,23 @@ template <class T> struct Reference {
     }
 };
 
+/// A sum of products in twice the precision of long double.
+class AccurateSum {
+  public:
+    void add_product(long double a, long double b) {
+        long double const product = a * b;
+        add(product);
+        low_ += std::fma(a, b, -product);
+    }
+    void add(long double term) {
+        long double const sum = high_ + term, part = sum - high_;
+        low_ += (high_ - (sum - part)) + (term - part);
+        high_ = sum;
+    }
+    [[nodiscard]] long double value() const { return high_ + low_; }
+
+  private:
+    long double high_ = 0, low_ = 0;
+};
+
 } // namespace espalier::fuzz
