@@ -2,7 +2,6 @@
 
 #include <csignal>
 #include <limits>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -87,11 +86,8 @@ void Exchange::start_threads() {
                 progress(receiving_alarm_, options_.receiving_track, [this] { return receiving_.step(); });
             });
         }
-    } catch (std::system_error const& e) {
-        // Notices leave in finish() at the latest.
-        fail_here(Error(Status::internal, fmt::format("cannot start a communication thread: {}", e.what())));
-    } catch (...) { // no memory for the thread
-        fail_here(current_error());
+    } catch (...) {
+        fail_here(thread_error("a communication thread")); // notices leave in finish() at the latest
     }
 }
 

@@ -50,6 +50,15 @@ Error current_error() noexcept {
     }
 }
 
+Error thread_error(std::string_view what) noexcept {
+    Error const error = current_error();
+    try {
+        return {error.status(), fmt::format("cannot start {}: {}", what, error.what())};
+    } catch (...) {
+        return error;
+    }
+}
+
 void FirstError::capture() noexcept {
     std::lock_guard const lock(mutex_);
     if (first_) return;

@@ -6,6 +6,7 @@
 #include <exception>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "espalier/types.hpp"
@@ -25,6 +26,9 @@ template <class To, class From> To checked_cast(From value, char const* what) {
 /// Converts the exception that is being handled to an Error. Call it inside a catch block. Needs no memory if
 /// there is none: then the result is Error{out_of_memory}.
 Error current_error() noexcept;
+
+/// The same for an exception thrown while the thread `what` was started: the text says so, if there is memory for it.
+Error thread_error(std::string_view what) noexcept;
 
 /// Keeps the first exception that any thread reports and drops the others.
 class FirstError {

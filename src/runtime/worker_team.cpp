@@ -4,7 +4,6 @@
 #include <atomic>
 #include <csignal>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -51,14 +50,10 @@ class WorkerTeam::Threads {
         threads_.reserve(places_.size() - 1);
         try {
             for (WorkerId w = 1; w < size(); ++w) threads_.emplace_back([this, w] { main_of(w); });
-        } catch (std::system_error const& e) {
-            std::size_t const started = threads_.size() + 1;
+        } catch (...) { // threads that have started must be joined
+            Error const error = thread_error("a worker");
             stop();
-            throw Error(Status::internal, fmt::format("cannot start worker {} of {}: {}", started + 1, size(),
-                                                      e.code().message()));
-        } catch (...) { // std::bad_alloc: threads that have started must be joined
-            stop();
-            throw;
+            throw error;
         }
         wait_until_done(); // all have tried to bind themselves
     }
