@@ -26,7 +26,7 @@
 namespace espalier {
 namespace {
 
-constexpr unsigned longest_call = 60; // seconds
+constexpr unsigned longest_call = 150; // seconds
 char failing_call[100];
 void* failing_frames[40];
 int num_failing_frames = 0;
