@@ -115,6 +115,11 @@ template <class T> class FactorizationRun {
         return messages_.run(
             graph, policy, [this](TaskId task, WorkerId worker) { execute(task, worker); }, std::move(options));
     }
+    /// run() for a short graph.
+    void run_alone(TaskGraph const& graph) {
+        check(interrupt_);
+        team_.run_alone(graph, [this](TaskId task, WorkerId worker) { execute(task, worker); });
+    }
     [[nodiscard]] ExchangeStatistics const& exchange() const { return messages_.statistics(); }
 
     [[nodiscard]] std::int64_t tasks_divided() const {
@@ -335,6 +340,12 @@ template <class T> class FactorizationRun {
 
 } // namespace
 
+// Whether the calling thread runs all tasks. The queues of the other policies are part of what these are used for.
+static bool runs_alone(FactorPlan const& plan, WorkerTeam const& team, FactorizeOptions const& options) {
+    return !options.messaging && !team.recorder() && plan.settings.schedule == SchedulePolicy::static_order &&
+           is_short(plan.factor.graph);
+}
+
 template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyMap const& assembly,
                                             FactorPlan const& plan, Factor<T>& factor, WorkerTeam& team,
                                             FactorizeOptions const& options) {
@@ -343,10 +354,11 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
     factor.set_pivot_threshold(static_cast<Real<T>>(options.pivot_threshold));
     bool const corrects = options.topology && options.topology->is_this_machine() &&
                           options.topology->num_nodes() > 1 && team.bound();
+    bool const alone = runs_alone(plan, team, options);
     std::atomic<std::uint64_t> moved_bytes{0};
     all_succeed(options.messaging, [&] {
         trace::Scope const recorded(options.phases, trace::Kind::assembly);
-        team.for_each_worker([&](WorkerId worker) {
+        team.for_each_worker(!alone, [&](WorkerId worker) {
             trace::Scope const scope(team.track(worker), trace::Kind::assemble);
             if (corrects) {
                 factor.clear_owned(worker, options.interrupt);
@@ -374,14 +386,18 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
             factor.set_workers_at_panels(workers_at_pages(factor, plan, team, *options.topology));
         if (!factor.workers_at_panels().empty())
             rehomed = with_homes(plan, plan.factor, factor.workers_at_panels());
-        policy = plan.make_policy(rehomed ? *rehomed : plan.factor.graph);
+        if (!alone) policy = plan.make_policy(rehomed ? *rehomed : plan.factor.graph);
     });
     RunOptions run_options;
     if (options.interrupt) {
         run_options.cancel = &options.interrupt->flag();
         run_options.should_cancel = [&options] { return options.interrupt->requested(); };
     }
-    RunStats const ran = run->run(rehomed ? *rehomed : plan.factor.graph, *policy, run_options);
+    RunStats ran;
+    if (alone)
+        run->run_alone(plan.factor.graph);
+    else
+        ran = run->run(rehomed ? *rehomed : plan.factor.graph, *policy, run_options);
     stats.exchange = run->exchange();
     PivotStats const pivots = run->total();
     stats.pivots_replaced = pivots.replaced;
@@ -392,9 +408,9 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
     stats.steals = ran.steals();
     stats.tasks_divided = run->tasks_divided();
     stats.moved_bytes = moved_bytes;
-    stats.busy_s = ran.busy_s();
-    all_succeed(options.messaging, [&] { stats.steals_by_distance = policy->steals_by_distance(); });
+    if (!alone) all_succeed(options.messaging, [&] { stats.steals_by_distance = policy->steals_by_distance(); });
     stats.time_s = timer.seconds();
+    stats.busy_s = alone ? stats.time_s : ran.busy_s();
     return stats;
 }
 

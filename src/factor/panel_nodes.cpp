@@ -61,7 +61,8 @@ PanelNodes<T>::PanelNodes(Factor<T> const& factor, WorkerTeam& team, Topology co
                    : predict_strips(arena, team.places()[w].node, topology.num_nodes(), first_page[w]);
     };
     PageStrips const common = global && total > 0 ? strips_of(0) : PageStrips{};
-    team.for_each_worker([&](WorkerId worker) {
+    constexpr std::size_t few_cblks = 500; // found in less time than waking a thread takes
+    team.for_each_worker(factor.structure().cblks.size() > few_cblks, [&](WorkerId worker) {
         for (WorkerId w = worker; w < factor.num_owners(); w += team.size()) {
             Arena const& arena = factor.arena_of(w);
             if (arena.empty()) continue;

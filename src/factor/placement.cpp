@@ -55,7 +55,8 @@ template <class T> Placement measure_placement(Factor<T> const& factor, FactorPl
     std::int64_t const tasks = std::ssize(plan.factor.tasks), workers = team.size();
     std::vector<double> share_of_task(tasks, -1);
     std::vector<std::vector<Touched>> counted(workers);
-    team.for_each_worker([&](WorkerId counter) {
+    constexpr std::int64_t few_tasks = 200; // counted in less time than waking a thread takes
+    team.for_each_worker(tasks > few_tasks, [&](WorkerId counter) {
         std::vector<Touched> of_worker(workers);
         for (auto t = counter * tasks / workers; t < (counter + 1) * tasks / workers; ++t) {
             WorkerId const worker = worker_of_task[t];

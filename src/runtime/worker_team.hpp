@@ -12,6 +12,10 @@
 
 namespace espalier {
 
+/// Whether all tasks of a graph, with costs in seconds that are so many times as high, take hardly longer than waking
+/// a thread. One worker then runs them faster than several.
+bool is_short(TaskGraph const& graph, double times = 1);
+
 /// Worker 0 is the thread that calls for_each_worker() or run(), so a team of one has no thread of its own.
 /// It is bound only during these calls and then regains its affinity, so threads that the caller starts later
 /// do not inherit one core. Workers 1, 2, ... are threads of the team. They are bound permanently if
@@ -45,6 +49,9 @@ class WorkerTeam {
 
     /// body(w) once on every worker. The first exception is rethrown after all have returned.
     void for_each_worker(std::function<void(WorkerId)> const& body);
+    /// The same if `together`. Otherwise the calling thread alone calls body(w) for one w after the other, which is
+    /// faster for work that takes less time than waking threads.
+    void for_each_worker(bool together, std::function<void(WorkerId)> const& body);
 
     /// Runs the graph: body(task, worker) for every task after all its predecessors and expected events.
     /// Ready tasks are pushed to `policy`; those without predecessors come first, pushed by their home
@@ -56,6 +63,10 @@ class WorkerTeam {
     /// in the graph.
     RunStats run(TaskGraph const& graph, Policy& policy, TaskBody const& body,
                  RunOptions const& options = {});
+
+    /// Runs a short graph without events on the calling thread: body(task, home of the task, or 0) by ascending numbers,
+    /// of which predecessors have the lower ones.
+    void run_alone(TaskGraph const& graph, TaskBody const& body);
 
     /// An external event (a message) has occurred for `task`: counts one predecessor down and, if that was
     /// the last one, pushes the task by its home. From any thread, during a run that expects events; earlier

@@ -97,6 +97,11 @@ void Sweep<T>::run(std::span<T* const> columns, SweepPart part, SparseBlock<T> c
         options.should_cancel = [this] { return interrupt_->requested(); };
     }
     number_tasks();
+    TaskBody const body = [this](TaskId task, WorkerId worker) { execute(task, worker); };
+    if (runs_alone()) {
+        check(interrupt_);
+        return team_.run_alone(graph(), body);
+    }
     std::unique_ptr<Policy> policy;
     all_succeed(messaging_, [&] {
         policy = plan_.make_solve_policy(graph());
@@ -110,8 +115,13 @@ void Sweep<T>::run(std::span<T* const> columns, SweepPart part, SparseBlock<T> c
     });
     options.first_number = numbers_.task(0);
     options.external_events = plan_.solve.num_events;
-    messages_.run(
-        graph(), *policy, [this](TaskId task, WorkerId worker) { execute(task, worker); }, options);
+    messages_.run(graph(), *policy, body, options);
+}
+
+// Whether the calling thread runs all tasks. The queues of the other policies are part of what these are used for.
+template <class T> bool Sweep<T>::runs_alone() const {
+    return !messaging_ && !team_.recorder() && plan_.settings.schedule == SchedulePolicy::static_order &&
+           is_short(graph(), static_cast<double>(vectors_));
 }
 
 // On all processes, even if the run fails, so that task numbers remain the same on all.

@@ -77,6 +77,7 @@ template <class T> class Sweep {
     void store(Index first, Index end);
 
     [[nodiscard]] TaskGraph const& graph() const { return rehomed_ ? *rehomed_ : plan_.solve.graph; }
+    [[nodiscard]] bool runs_alone() const;
     void number_tasks();
     void execute(TaskId task, WorkerId worker);
     [[nodiscard]] Block sum_for(BranchId number);

@@ -1,4 +1,5 @@
 
+#include <numeric>
 #include <set>
 
 #include <sched.h>
@@ -37,6 +38,46 @@ TEST_P(TeamOf, RunsAFunctionOnceOnEveryWorker) {
     EXPECT_EQ(calls, std::vector<int>(size, 50));
     EXPECT_EQ(ids[0], std::this_thread::get_id());
     EXPECT_EQ(std::set<std::thread::id>(ids.begin(), ids.end()).size(), static_cast<std::size_t>(size));
+}
+
+TEST_P(TeamOf, RunsShortWorkOnTheCallingThread) {
+    std::vector<WorkerId> workers;
+    auto const caller = std::this_thread::get_id();
+    bool is_here = true;
+    auto const visit = [&](WorkerId w) {
+        workers.push_back(w);
+        is_here = is_here && std::this_thread::get_id() == caller;
+    };
+    team.for_each_worker(false, visit);
+    std::vector<WorkerId> all(size);
+    std::iota(all.begin(), all.end(), 0);
+    EXPECT_EQ(workers, all);
+
+    TaskGraph graph = graph_of(7, chain_edges(7));
+    graph.home.assign(7, size - 1);
+    graph.home[3] = any_worker;
+    workers.clear();
+    std::vector<TaskId> tasks;
+    team.run_alone(graph, [&](TaskId task, WorkerId worker) {
+        tasks.push_back(task);
+        visit(worker);
+        EXPECT_THROW(team.run_alone(graph, nothing), Error); // one call at a time
+    });
+    EXPECT_EQ(tasks, (std::vector<TaskId>{0, 1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(workers, (std::vector<WorkerId>{size - 1, size - 1, size - 1, 0, size - 1, size - 1, size - 1}));
+    EXPECT_TRUE(is_here);
+}
+
+TEST(WorkerTeam, AGraphIsShortIfWakingAThreadTakesAsLong) {
+    TaskGraph graph = graph_of(10, chain_edges(10));
+    graph.cost.assign(10, 1e-6);
+    EXPECT_TRUE(is_short(graph));
+    EXPECT_FALSE(is_short(graph, 64));
+    graph.cost[4] = 1e-3;
+    EXPECT_FALSE(is_short(graph));
+    TaskGraph many = graph_of(100'000, {});
+    many.cost.assign(100'000, 0);
+    EXPECT_FALSE(is_short(many));
 }
 
 TEST_P(TeamOf, RunsEveryTaskOnceAfterItsPredecessors) {
