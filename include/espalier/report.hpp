@@ -67,7 +67,7 @@ struct AnalysisReport {
 struct FactorReport {
     double assembly_s = 0;     ///< Check of the values, allocation, and entries written to the panels; if `auto`
                                ///< fell back, also the failed attempt.
-    double time_s = 0;         ///< Numeric factorization without assembly.
+    double time_s = 0;         ///< Numeric factorization; when repeated, with the assembly of subtrees.
     double total_s = 0;        ///< assembly_s + time_s: from the values of the matrix to its factors.
     double gflops = 0;         ///< analysis.flops / time_s / 1e9.
     Scalar scalar = Scalar::d; ///< Scalar type of the factors: single in mixed precision.

@@ -134,24 +134,30 @@ void AssemblyMap::find_targets(BlockStructure const& structure, CblkId begin, Cb
 }
 
 template <class T> void AssemblyMap::assemble(std::span<T const> values, Factor<T>& factor, WorkerId worker,
-                                              bool cleared, Interrupt* interrupt) const {
-    constexpr Offset ahead = 32; // values of later entries are fetched, which may be anywhere
+                                              bool cleared, Interrupt* interrupt,
+                                              std::span<std::uint8_t const> left_out) const {
     Offset done = 0;
     Offset next_check = 0;
     std::optional<typename Factor<T>::Clearing> clearing;
     if (!cleared) clearing.emplace(factor, worker, interrupt);
-    Offset const last = std::ssize(entries_) - 1;
     for (CblkId k : factor.owned_by(worker)) {
+        if (!left_out.empty() && left_out[k]) continue;
         if (clearing) clearing->clear(k);
         done += ptr_[k + 1] - ptr_[k];
         check_after(next_check, done, interrupt);
-        T* const panel = factor.lower(k).data;
-        for (Offset e = ptr_[k]; e < ptr_[k + 1]; ++e) {
-            Offset const later = entries_[std::min(e + ahead, last)].source;
-            __builtin_prefetch(values.data() + (later >= 0 ? later : ~later));
-            Entry const& entry = entries_[e];
-            panel[entry.target] += entry.source >= 0 ? values[entry.source] : conj(values[~entry.source]);
-        }
+        assemble_cblk(values, factor, k);
+    }
+}
+
+template <class T> void AssemblyMap::assemble_cblk(std::span<T const> values, Factor<T>& factor, CblkId k) const {
+    constexpr Offset ahead = 32; // values of later entries are fetched, which may be anywhere
+    Offset const last = std::ssize(entries_) - 1;
+    T* const panel = factor.lower(k).data;
+    for (Offset e = ptr_[k]; e < ptr_[k + 1]; ++e) {
+        Offset const later = entries_[std::min(e + ahead, last)].source;
+        __builtin_prefetch(values.data() + (later >= 0 ? later : ~later));
+        Entry const& entry = entries_[e];
+        panel[entry.target] += entry.source >= 0 ? values[entry.source] : conj(values[~entry.source]);
     }
 }
 
@@ -186,7 +192,9 @@ void AssemblyMap::add_ghosts(std::span<WorkerId const> owner_of_cblk) {
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template AssemblyMap::AssemblyMap(CscMatrix<T> const&, BlockStructure const&, Interrupt*, int);          \
-    template void AssemblyMap::assemble(std::span<T const>, Factor<T>&, WorkerId, bool, Interrupt*) const;
+    template void AssemblyMap::assemble(std::span<T const>, Factor<T>&, WorkerId, bool, Interrupt*,          \
+                                        std::span<std::uint8_t const>) const;                                \
+    template void AssemblyMap::assemble_cblk(std::span<T const>, Factor<T>&, CblkId) const;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

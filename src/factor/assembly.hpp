@@ -22,8 +22,11 @@ class AssemblyMap {
 
     /// Clears the panels of the cblks that `worker` owns, one after the other, and adds the values of the matrix;
     /// or only adds them, if the panels are cleared. Error{cancelled}.
+    /// Leaves out the cblks that are `left_out`.
     template <class T> void assemble(std::span<T const> values, Factor<T>& factor, WorkerId worker, bool cleared,
-                                     Interrupt* interrupt = nullptr) const;
+                                     Interrupt* interrupt = nullptr, std::span<std::uint8_t const> left_out = {}) const;
+    /// Adds the values of the matrix to the panel of cblk k.
+    template <class T> void assemble_cblk(std::span<T const> values, Factor<T>& factor, CblkId k) const;
 
     /// The map of the cblks that a process owns, for its values in the order of `sources` (an output), which
     /// are positions in the matrix. Linear in the cblks and in the entries of the process.

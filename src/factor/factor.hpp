@@ -121,6 +121,8 @@ template <class T> class Factor {
     void clear_owned(WorkerId worker, Interrupt* interrupt = nullptr);
     /// clear_owned() for one panel after the other, in ascending order, so that each can be filled while it is in the
     /// cache. Error{cancelled}.
+    /// Whether clearing the worker's panels touches their memory for the first time.
+    [[nodiscard]] bool is_untouched(WorkerId worker) const { return zero_[worker] != 0; }
     class Clearing {
       public:
         Clearing(Factor& factor, WorkerId worker, Interrupt* interrupt);

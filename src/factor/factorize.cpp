@@ -70,6 +70,13 @@ template <class T> class FactorizationRun {
         }
     }
 
+    /// The panels that are marked in `pending` are cleared and assembled before they are first written.
+    void assemble_late(std::span<T const> values, AssemblyMap const& assembly, std::vector<std::uint8_t> pending) {
+        values_ = values;
+        assembly_ = &assembly;
+        pending_ = std::move(pending);
+    }
+
     void execute(TaskId id, WorkerId worker) {
         FactorTask const& task = plan_.factor.tasks[id];
         ran_by_[id] = worker;
@@ -178,6 +185,7 @@ template <class T> class FactorizationRun {
         for (CblkId k = branch.first; k <= branch.root; ++k) {
             double const cost = plan_.cblk_cost[k];
             check_after(stats, cost);
+            assemble_before(k, branch.root, track);
             {
                 trace::Scope const scope(track, trace::Kind::factor, info(id, k));
                 stats.pivots += factorize_panel(k, id, single, worker);
@@ -189,6 +197,22 @@ template <class T> class FactorizationRun {
             }
             report_progress(stats, cost);
         }
+    }
+
+    // Assembles cblk k and those in its branch that it contributes to, as far as they are pending.
+    void assemble_before(CblkId k, CblkId root, trace::Track* track) {
+        if (pending_.empty()) return;
+        assemble_pending(k, track);
+        for (Blok const& blok : structure_.bloks_below(factor_.cblk(k))) {
+            if (blok.facing_cblk > root) break;
+            assemble_pending(blok.facing_cblk, track);
+        }
+    }
+    void assemble_pending(CblkId k, trace::Track* track) {
+        if (!std::exchange(pending_[k], 0)) return;
+        trace::Scope const scope(track, trace::Kind::assemble);
+        std::fill_n(factor_.lower(k).data, panel_size(factor_.cblk(k), factor_.form()), T(0));
+        assembly_->assemble_cblk(values_, factor_, k);
     }
 
     [[nodiscard]] bool should_divide(TaskId id) const {
@@ -318,6 +342,9 @@ template <class T> class FactorizationRun {
         messages_.received_done(fan_in_.added(task.block));
     }
 
+    std::span<T const> values_;
+    AssemblyMap const* assembly_ = nullptr;
+    std::vector<std::uint8_t> pending_; // by cblk; empty: all panels are assembled
     FactorPlan const& plan_;
     Factor<T>& factor_;
     BlockStructure const& structure_;
@@ -346,6 +373,20 @@ static bool runs_alone(FactorPlan const& plan, WorkerTeam const& team, Factorize
            is_short(plan.factor.graph);
 }
 
+// Marks the panels that the tasks of subtrees clear and assemble while they are in the cache: no other task contributes to
+// them. Memory that is touched for the first time is left to its owners. Empty if there are none.
+template <class T>
+static std::vector<std::uint8_t> assembled_late(FactorPlan const& plan, Factor<T> const& factor) {
+    std::vector<std::uint8_t> late;
+    for (Branch const& branch : plan.partition.branches) {
+        if (branch.first == branch.root || !factor.has_panel(branch.root)) continue;
+        if (factor.is_untouched(plan.owner_of_cblk[branch.root])) continue;
+        late.resize(factor.structure().cblks.size());
+        std::fill(late.begin() + branch.first, late.begin() + branch.root + 1, 1);
+    }
+    return late;
+}
+
 template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyMap const& assembly,
                                             FactorPlan const& plan, Factor<T>& factor, WorkerTeam& team,
                                             FactorizeOptions const& options) {
@@ -356,15 +397,17 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
                           options.topology->num_nodes() > 1 && team.bound();
     bool const alone = runs_alone(plan, team, options);
     std::atomic<std::uint64_t> moved_bytes{0};
+    std::vector<std::uint8_t> pending;
     all_succeed(options.messaging, [&] {
         trace::Scope const recorded(options.phases, trace::Kind::assembly);
+        if (!corrects && !options.delays) pending = assembled_late(plan, factor);
         team.for_each_worker(!alone, [&](WorkerId worker) {
             trace::Scope const scope(team.track(worker), trace::Kind::assemble);
             if (corrects) {
                 factor.clear_owned(worker, options.interrupt);
                 moved_bytes += factor.move_to_owner(worker, team.places()[worker].node_os_index);
             }
-            assembly.assemble(values, factor, worker, corrects, options.interrupt);
+            assembly.assemble(values, factor, worker, corrects, options.interrupt, pending);
         });
     });
 
@@ -381,6 +424,7 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
     std::optional<TaskGraph> rehomed;
     all_succeed(options.messaging, [&] {
         run = std::make_unique<FactorizationRun<T>>(plan, factor, team, options, first_number);
+        run->assemble_late(values, assembly, std::move(pending));
         factor.set_workers_at_panels({});
         if (options.topology)
             factor.set_workers_at_panels(workers_at_pages(factor, plan, team, *options.topology));

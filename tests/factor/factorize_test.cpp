@@ -92,5 +92,39 @@ TEST(Factors, MultiplyToTheMatrixForEveryFactorization) {
     }
 }
 
+template <class T> std::vector<T> coefficients(Factor<T> const& factor) {
+    std::vector<T> all;
+    for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
+        auto const bytes = factor.panel(k);
+        auto const* const panel = reinterpret_cast<T const*>(bytes.data());
+        all.insert(all.end(), panel, panel + bytes.size() / sizeof(T));
+    }
+    return all;
+}
+
+// Subtrees are assembled by their tasks in the second factorization, over the factors of the first.
+template <class T> void expect_same_factors_again(CscMatrix<T> const& a, Factorization kind, int workers) {
+    System<T> system(a, kind, workers);
+    auto const has_panels_below = [](Branch const& branch) { return branch.first < branch.root; };
+    ASSERT_TRUE(std::ranges::any_of(system.plan.partition.branches, has_panels_below));
+    system.factorize();
+    std::vector<T> const first = coefficients(system.factor);
+    for (T& value : system.matrix.values) value *= Real<T>(2);
+    system.factorize();
+    EXPECT_NE(coefficients(system.factor), first);
+    for (T& value : system.matrix.values) value /= Real<T>(2);
+    system.factorize();
+    EXPECT_EQ(coefficients(system.factor), first) << to_string(kind) << ", " << workers << " workers";
+}
+
+TEST(Factors, HaveTheSameBitsInARepeatedFactorization) {
+    for (int const workers : {1, 3}) {
+        expect_same_factors_again(real("lap3d:9"), Factorization::llh, workers);
+        expect_same_factors_again(real("lap3d:9"), Factorization::ldlt, workers);
+        expect_same_factors_again(real("convdiff3d:5"), Factorization::lu, workers);
+        expect_same_factors_again(complex("hermitian3d:8"), Factorization::ldlh, workers);
+    }
+}
+
 } // namespace
 } // namespace espalier
