@@ -21,8 +21,7 @@ class AssemblyMap {
                                    Interrupt* interrupt = nullptr, int most_threads = 1);
 
     /// Clears the panels of the cblks that `worker` owns, one after the other, and adds the values of the matrix;
-    /// or only adds them, if the panels are cleared. Error{cancelled}.
-    /// Leaves out the cblks that are `left_out`.
+    /// or only adds them, if the panels are cleared. Leaves out cblks that are marked in `left_out`. Error{cancelled}.
     template <class T> void assemble(std::span<T const> values, Factor<T>& factor, WorkerId worker, bool cleared,
                                      Interrupt* interrupt = nullptr, std::span<std::uint8_t const> left_out = {}) const;
     /// Adds the values of the matrix to the panel of cblk k.

@@ -119,10 +119,10 @@ template <class T> class Factor {
     /// Sets all coefficients of the worker's panels to zero and maps their pages; cheap when the kernel has
     /// just provided zeros. Error{cancelled}.
     void clear_owned(WorkerId worker, Interrupt* interrupt = nullptr);
-    /// clear_owned() for one panel after the other, in ascending order, so that each can be filled while it is in the
-    /// cache. Error{cancelled}.
     /// Whether clearing the worker's panels touches their memory for the first time.
     [[nodiscard]] bool is_untouched(WorkerId worker) const { return zero_[worker] != 0; }
+    /// clear_owned() for one panel after the other, in ascending order, so that each can be filled while it is in the
+    /// cache. Error{cancelled}.
     class Clearing {
       public:
         Clearing(Factor& factor, WorkerId worker, Interrupt* interrupt);

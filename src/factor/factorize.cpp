@@ -365,10 +365,8 @@ template <class T> class FactorizationRun {
     MessageRun messages_; // last, because its handlers use the rest
 };
 
-} // namespace
-
 // Whether the calling thread runs all tasks. The queues of the other policies are part of what these are used for.
-static bool runs_alone(FactorPlan const& plan, WorkerTeam const& team, FactorizeOptions const& options) {
+bool runs_alone(FactorPlan const& plan, WorkerTeam const& team, FactorizeOptions const& options) {
     return !options.messaging && !team.recorder() && plan.settings.schedule == SchedulePolicy::static_order &&
            is_short(plan.factor.graph);
 }
@@ -376,7 +374,7 @@ static bool runs_alone(FactorPlan const& plan, WorkerTeam const& team, Factorize
 // Marks the panels that the tasks of subtrees clear and assemble while they are in the cache: no other task contributes to
 // them. Memory that is touched for the first time is left to its owners. Empty if there are none.
 template <class T>
-static std::vector<std::uint8_t> assembled_late(FactorPlan const& plan, Factor<T> const& factor) {
+std::vector<std::uint8_t> assembled_late(FactorPlan const& plan, Factor<T> const& factor) {
     std::vector<std::uint8_t> late;
     for (Branch const& branch : plan.partition.branches) {
         if (branch.first == branch.root || !factor.has_panel(branch.root)) continue;
@@ -386,6 +384,8 @@ static std::vector<std::uint8_t> assembled_late(FactorPlan const& plan, Factor<T
     }
     return late;
 }
+
+} // namespace
 
 template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyMap const& assembly,
                                             FactorPlan const& plan, Factor<T>& factor, WorkerTeam& team,

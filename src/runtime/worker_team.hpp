@@ -12,8 +12,8 @@
 
 namespace espalier {
 
-/// Whether all tasks of a graph, with costs in seconds that are so many times as high, take hardly longer than waking
-/// a thread. One worker then runs them faster than several.
+/// Whether all tasks of a graph together take hardly longer than waking a thread, so that one worker runs them faster than
+/// several. Each task takes `times` its cost, which is in seconds.
 bool is_short(TaskGraph const& graph, double times = 1);
 
 /// Worker 0 is the thread that calls for_each_worker() or run(), so a team of one has no thread of its own.
@@ -64,8 +64,8 @@ class WorkerTeam {
     RunStats run(TaskGraph const& graph, Policy& policy, TaskBody const& body,
                  RunOptions const& options = {});
 
-    /// Runs a short graph without events on the calling thread: body(task, home of the task, or 0) by ascending numbers,
-    /// of which predecessors have the lower ones.
+    /// Runs a short graph without events on the calling thread: body(task, worker) for one task after the other, in the
+    /// order of their numbers. Predecessors of a task have lower numbers. The worker is the home of the task, or 0.
     void run_alone(TaskGraph const& graph, TaskBody const& body);
 
     /// An external event (a message) has occurred for `task`: counts one predecessor down and, if that was
