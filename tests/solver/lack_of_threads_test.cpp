@@ -2,13 +2,18 @@
 // without the thread, and the same object works when it is called again.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "comm/collective.hpp"
+#include "comm/thread_processes.hpp"
 #include "common/allocation_failure.hpp"
 #include "common/failing_threads.hpp"
-#include "comm/thread_processes.hpp"
 #include "core/error.hpp"
 #include "core/status_of.hpp"
 #include "espalier/coarsening.hpp"
