@@ -12,7 +12,7 @@
 
 namespace espalier::testing {
 
-using test::random_scalar, test::Scalars;
+using test::add_scaled, test::random_scalar, test::Scalars;
 
 /// A matrix that owns its entries. The leading dimension exceeds the rows, which detects a confusion.
 template <class T> struct Dense {
@@ -48,23 +48,6 @@ template <class T> Dense<T> random_definite(bool conjugate, Index n, unsigned se
     auto a = random_symmetric<T>(conjugate, n, seed);
     for (Index j = 0; j < n; ++j) a(j, j) += static_cast<Real<T>>(2 * n);
     return a;
-}
-
-/// y += factor x. Operators of complex numbers take most of the time of the tests if they are compiled without
-/// optimization.
-template <class T> void add_scaled(Index n, T factor, T const* x, T* y) {
-    if constexpr (is_complex<T>) {
-        using R = Real<T>;
-        R const re = factor.real(), im = factor.imag();
-        R const* const from = reinterpret_cast<R const*>(x);
-        R* const to = reinterpret_cast<R*>(y);
-        for (Index i = 0; i < 2 * n; i += 2) {
-            to[i] += from[i] * re - from[i + 1] * im;
-            to[i + 1] += from[i] * im + from[i + 1] * re;
-        }
-    } else {
-        for (Index i = 0; i < n; ++i) y[i] += factor * x[i];
-    }
 }
 
 /// Divides blocks of 32 columns or more, and runs the last part first. Counts the parts.

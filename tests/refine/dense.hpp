@@ -38,10 +38,9 @@ template <class T> class DenseLu {
                 a_(k, k) = T(threshold);
                 ++replaced_;
             }
-            for (Index i = k + 1; i < a_.cols; ++i) {
-                a_(i, k) /= a_(k, k);
-                for (Index j = k + 1; j < a_.cols; ++j) a_(i, j) -= a_(i, k) * a_(k, j);
-            }
+            for (Index i = k + 1; i < a_.cols; ++i) a_(i, k) /= a_(k, k);
+            for (Index j = k + 1; j < a_.cols; ++j)
+                add_scaled(a_.cols - k - 1, -a_(k, j), &a_(k, k) + 1, &a_(k, j) + 1);
         }
     }
 
@@ -52,13 +51,11 @@ template <class T> class DenseLu {
         Index const n = a_.cols;
         std::vector<T> y(n);
         if (op == MatrixOp::none) {
-            for (Index i = 0; i < n; ++i) {
-                y[i] = x[row_[i]];
-                for (Index j = 0; j < i; ++j) y[i] -= a_(i, j) * y[j];
-            }
-            for (Index i = n; i-- > 0;) {
-                for (Index j = i + 1; j < n; ++j) y[i] -= a_(i, j) * y[j];
-                y[i] /= a_(i, i);
+            for (Index i = 0; i < n; ++i) y[i] = x[row_[i]];
+            for (Index j = 0; j < n; ++j) add_scaled(n - j - 1, -y[j], &a_(j, j) + 1, y.data() + j + 1);
+            for (Index j = n; j-- > 0;) {
+                y[j] /= a_(j, j);
+                add_scaled(j, -y[j], &a_(0, j), y.data());
             }
             std::copy(y.begin(), y.end(), x);
             return;

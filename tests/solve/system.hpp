@@ -43,8 +43,7 @@ template <class T> CscMatrix<T> random_system(Factorization kind, Index n, unsig
 template <class T> std::vector<T> product(Dense<T> const& a, std::vector<T> const& x) {
     std::vector<T> y(x.size(), T(0));
     for (std::size_t first = 0; first < x.size(); first += static_cast<std::size_t>(a.cols))
-        for (Index j = 0; j < a.cols; ++j)
-            for (Index i = 0; i < a.cols; ++i) y[first + i] += a(i, j) * x[first + j];
+        for (Index j = 0; j < a.cols; ++j) add_scaled(a.rows, x[first + j], &a(0, j), y.data() + first);
     return y;
 }
 
