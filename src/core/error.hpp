@@ -27,7 +27,8 @@ template <class To, class From> To checked_cast(From value, char const* what) {
 /// there is none: then the result is Error{out_of_memory}.
 Error current_error() noexcept;
 
-/// The same for an exception thrown while the thread `what` was started: the text says so, if there is memory for it.
+/// Converts the exception that starting a thread threw. The message is "cannot start <what>: ...", or that of
+/// current_error() if there is no memory for it. Call it inside a catch block.
 Error thread_error(std::string_view what) noexcept;
 
 /// Keeps the first exception that any thread reports and drops the others.

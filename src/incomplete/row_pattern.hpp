@@ -16,7 +16,8 @@ namespace espalier {
 /// as fast as memory.
 using BlockRow = std::int32_t;
 
-/// Where a matrix has entries, for what does not depend on their values and scalar. Refers to the matrix.
+/// The pattern of a matrix without its values. Code that needs only the pattern takes this, and is compiled once for all
+/// scalars. It refers to the matrix, which must outlive it.
 struct StoredPattern {
     Index rows, cols;
     Symmetry symmetry;

@@ -49,8 +49,8 @@ class WorkerTeam {
 
     /// body(w) once on every worker. The first exception is rethrown after all have returned.
     void for_each_worker(std::function<void(WorkerId)> const& body);
-    /// The same if `together`. Otherwise the calling thread alone calls body(w) for one w after the other, which is
-    /// faster for work that takes less time than waking threads.
+    /// Calls for_each_worker(body) if `together` is true. If it is false, the calling thread calls body(w) for all workers
+    /// w, one after the other. That is faster if the work takes less time than waking threads.
     void for_each_worker(bool together, std::function<void(WorkerId)> const& body);
 
     /// Runs the graph: body(task, worker) for every task after all its predecessors and expected events.

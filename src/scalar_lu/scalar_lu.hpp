@@ -106,7 +106,7 @@ template <class T> class ScalarLu {
     std::vector<Real<T>> column_scale_;  ///< C by column of A.
     std::vector<Real<T>> scale_;         ///< R by position.
     Columns lower_, upper_;              ///< U contains the entries between the blocks.
-    std::vector<Offset> between_;        ///< Where the entries between the blocks begin in each column of U.
+    std::vector<Offset> between_;        ///< By column of U: the first entry between the blocks.
     std::vector<T> pivot_, inverse_;     ///< The diagonal of U, and its inverses.
     std::vector<T> column_;              ///< The column that is refactorized; zero in between.
     std::vector<T> work_;                ///< Workspace of solves.

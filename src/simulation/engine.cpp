@@ -93,7 +93,7 @@ class Engine : IdleWorkers {
 
     [[nodiscard]] bool is_message(TaskId task) const { return transit_ && transit_->carries(task); }
 
-    // As in the runtime, a task without a home is pushed as if worker 0 were its home.
+    // Worker 0 pushes tasks without a home. The runtime does the same.
     [[nodiscard]] WorkerId home_of(TaskId task) const { return std::max(graph_.home_of(task), 0); }
 
     void send(TaskId message) {

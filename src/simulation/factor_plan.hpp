@@ -67,7 +67,8 @@ struct FactorPlan : SharedPlan, LocalPlan {
     /// A policy for one run of the factorization, or of a solve; refers to this plan.
     [[nodiscard]] std::unique_ptr<Policy> make_policy() const { return make_policy(factor.graph); }
     [[nodiscard]] std::unique_ptr<Policy> make_solve_policy() const { return make_solve_policy(solve.graph); }
-    /// The same for a copy of factor.graph, or solve.graph, with other homes; the policy also refers to this graph.
+    /// A policy for `graph`, which is a copy of factor.graph or solve.graph with other homes. The policy refers to this plan
+    /// and to `graph`.
     [[nodiscard]] std::unique_ptr<Policy> make_policy(TaskGraph const& graph) const;
     [[nodiscard]] std::unique_ptr<Policy> make_solve_policy(TaskGraph const& graph) const;
 };

@@ -3,6 +3,8 @@
 
 #include <atomic>
 
+#include "common/failure_countdown.hpp"
+
 namespace failing_new {
 
 inline std::atomic<long> countdown{-1}; // allocations until failure; negative: never
@@ -14,16 +16,10 @@ inline void (*on_failure)() = nullptr; // if set: called by the thread whose all
 // Whether this allocation fails.
 inline bool fails() noexcept {
     if (is_exempt && is_exempt()) return false;
-    long left = countdown.load(std::memory_order_relaxed);
-    while (left >= 0) {
-        long const next = left > 0 ? left - 1 : (keeps_failing.load(std::memory_order_relaxed) ? 0 : -1);
-        if (!countdown.compare_exchange_weak(left, next, std::memory_order_relaxed)) continue;
-        if (left > 0) return false;
-        hits.fetch_add(1, std::memory_order_relaxed);
-        if (on_failure) on_failure();
-        return true;
-    }
-    return false;
+    if (!reaches_failure(countdown, keeps_failing)) return false;
+    hits.fetch_add(1, std::memory_order_relaxed);
+    if (on_failure) on_failure();
+    return true;
 }
 
 } // namespace failing_new

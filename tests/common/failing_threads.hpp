@@ -8,6 +8,8 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include "common/failure_countdown.hpp"
+
 namespace failing_threads {
 
 #if defined(ESPALIER_SANITIZED) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -20,12 +22,7 @@ inline std::atomic<long> countdown{-1}; // threads until failure; negative: neve
 inline std::atomic<bool> keeps_failing{false};
 
 inline bool fails() noexcept {
-    long left = countdown.load();
-    while (left >= 0) {
-        long const next = left > 0 ? left - 1 : (keeps_failing ? 0 : -1);
-        if (countdown.compare_exchange_weak(left, next)) return left == 0;
-    }
-    return false;
+    return reaches_failure(countdown, keeps_failing);
 }
 
 } // namespace failing_threads
