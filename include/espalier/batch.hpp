@@ -14,7 +14,8 @@ namespace espalier {
 template <class T> struct BatchSolution {
     std::vector<T> x;                   ///< n x nrhs for each system, one after another, like b. NaN if the system failed.
     std::vector<Status> status;         ///< One for each system: ok, inaccurate, singular or not_positive_definite.
-    std::vector<double> backward_error; ///< One for each system, like RefineReport::backward_error. NaN if it failed.
+    /// One for each system, like RefineReport::backward_error. NaN if the system failed.
+    std::vector<double> backward_error;
 };
 
 /// Factorizes and solves systems A_k X_k = B_k whose matrices have the pattern of `pattern`, across Options::threads threads

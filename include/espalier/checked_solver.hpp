@@ -58,7 +58,7 @@ template <class T> class CheckedSolver {
         factorized_ = true;
     }
 
-    /// Replaces X, which has the entries of B (n x nrhs) on entry, by the solution of op(A) X = B, as solve_checked().
+    /// Replaces X, which has the entries of B (n x nrhs) on entry, by the solution of op(A) X = B, like solve_checked().
     /// Error{usage} without factors, or if X has another size.
     void solve(std::span<T> x, Index nrhs = 1, MatrixOp op = MatrixOp::none) {
         if (!factorized_) throw Error(Status::usage, "solve needs a factorized matrix");

@@ -68,8 +68,8 @@ class ESPALIER_API CoarseTasks {
 
     /// Calls function(parts, thread) for each aggregate after those that it depends on, whose writes it sees. The first
     /// exception of the function ends the run and is rethrown. Error{unsupported} for a runtime that this build lacks;
-    /// Error{usage} for another schedule than CoarseRun names and for a negative number of threads. One run at a time. The
-    /// threads are kept for the next run with the same settings.
+    /// Error{usage} for a schedule that CoarseRun does not allow and for a negative number of threads. Runs must not
+    /// overlap. The threads are kept for the next run with the same settings.
     void run(AggregateFunction const& function, CoarseRun const& how = {}) const;
 
   private:

@@ -41,7 +41,7 @@
 /** Version of this header: patch. */
 #define ESPALIER_VERSION_PATCH 0
 
-/** In C++ an enumeration of the width of int, so that any int that a caller passes has a meaning. */
+/** In C++ enumerations have the width of int, so that any int that a caller passes is valid. */
 #ifdef __cplusplus
 #define ESPALIER_ENUM : int
 #else
@@ -145,7 +145,7 @@ typedef enum espalier_pivoting ESPALIER_ENUM {
 
 /** Runtimes of the tasks of an incomplete factorization. */
 typedef enum espalier_runtime ESPALIER_ENUM {
-    ESPALIER_RUNTIME_ESPALIER = 0, /**< Our own threads and scheduling policies. */
+    ESPALIER_RUNTIME_ESPALIER = 0, /**< Espalier's threads and scheduling policies. */
     ESPALIER_RUNTIME_TBB = 1,      /**< oneTBB, if the library was built with it. */
     ESPALIER_RUNTIME_OPENMP = 2    /**< OpenMP, if the library was built with it. */
 } espalier_runtime;
@@ -159,7 +159,7 @@ typedef enum espalier_ordering ESPALIER_ENUM {
     ESPALIER_ORDERING_USER = 4,    /**< From a file: espalier_set_ordering_file(). */
     ESPALIER_ORDERING_RCM = 5,     /**< Reverse Cuthill-McKee, for incomplete factorizations. */
     ESPALIER_ORDERING_AUTO = 6,    /**< SCOTCH for complete factorizations, NATURAL for incomplete ones. */
-    ESPALIER_ORDERING_DISSECTION = 7 /**< Nested dissection by multilevel cuts of our own. */
+    ESPALIER_ORDERING_DISSECTION = 7 /**< Nested dissection by Espalier's multilevel method. */
 } espalier_ordering;
 
 /** Scheduling policies. */
@@ -341,21 +341,21 @@ ESPALIER_API espalier_status espalier_get_scalar(espalier_solver* solver, espali
 /** @}
  *  @name Options
  *  Options may be set at any time. They take effect at the next step that uses them: options of the analysis at the next
- *  espalier_analyze(), and so on. A wrong value is ESPALIER_USAGE and leaves the option unchanged.
+ *  espalier_analyze(), for example. A wrong value is ESPALIER_USAGE and leaves the option unchanged.
  *  @{ */
 
 /** Sets an option by the name and the spelling that the command uses: ("ordering", "metis"), ("threads", "4"),
  *  ("max-memory", "4G"). The message of ESPALIER_USAGE lists the names or values that are allowed. */
 ESPALIER_API espalier_status espalier_set_option(espalier_solver* solver, char const* name,
                                                  char const* value);
-/** The current value as espalier_set_option() spells it. `*value` is valid until the next espalier_get_option(). */
+/** The current value as espalier_set_option() accepts it. `*value` is valid until the next espalier_get_option(). */
 ESPALIER_API espalier_status espalier_get_option(espalier_solver* solver, char const* name,
                                                  char const** value);
 /** The number of options that have a name. */
 ESPALIER_API int64_t espalier_option_count(void);
 /** Name of option 0 <= k < espalier_option_count(); null for another k. */
 ESPALIER_API char const* espalier_option_name(int64_t k);
-/** One line on option k: what it decides. Null for another k. */
+/** One line that describes option k. Null for another k. */
 ESPALIER_API char const* espalier_option_help(int64_t k);
 
 /** Complete or incomplete factorization. */
@@ -369,7 +369,7 @@ ESPALIER_API espalier_status espalier_set_coarsen(espalier_solver* solver, char 
 /** Incomplete factorization: the runtime of the tasks. An analysis is ESPALIER_UNSUPPORTED if the build lacks it. */
 ESPALIER_API espalier_status espalier_set_runtime(espalier_solver* solver, espalier_runtime value);
 /** Whether to factorize by dense blocks of columns. Without them (lu only) one thread factorizes single columns of the block
- * triangular form, as for circuits. AUTO: what is predicted to be faster. */
+ * triangular form, as for circuits. AUTO: the way that is predicted to be faster. */
 ESPALIER_API espalier_status espalier_set_supernodes(espalier_solver* solver, espalier_toggle value);
 /** What happens to columns without a good pivot. */
 ESPALIER_API espalier_status espalier_set_pivoting(espalier_solver* solver, espalier_pivoting value);
@@ -408,9 +408,9 @@ ESPALIER_API espalier_status espalier_set_bind_threads(espalier_solver* solver, 
  *  "numa:2 core:4". Workers are bound to cores only with "here". */
 ESPALIER_API espalier_status espalier_set_topology(espalier_solver* solver, char const* text);
 /** The cost model of predictions and schedules. ESPALIER_AUTO: measured on this machine once, in about a second,
- *  and kept in the user's cache directory. ESPALIER_ON: measured again. ESPALIER_OFF: the one that comes with the library;
- *  no file is touched. With ESPALIER_AUTO the environment variable ESPALIER_CALIBRATION (auto, on, off) decides if it is
- *  set. The directory is espalier in $XDG_CACHE_HOME or in $HOME/.cache. */
+ *  and kept in the user's cache directory. ESPALIER_ON: measured again. ESPALIER_OFF: the default model of the library;
+ *  no file is touched. With ESPALIER_AUTO the environment variable ESPALIER_CALIBRATION (auto, on, off) decides if it
+ *  is set. The directory is espalier in $XDG_CACHE_HOME or in $HOME/.cache. */
 ESPALIER_API espalier_status espalier_set_calibration(espalier_solver* solver, espalier_toggle value);
 /** Record what each thread does from the next step on, for espalier_write_trace(); 0 or 1. */
 ESPALIER_API espalier_status espalier_set_record_trace(espalier_solver* solver, int value);
@@ -429,12 +429,12 @@ ESPALIER_API espalier_status espalier_set_amalgamation_fill(espalier_solver* sol
 ESPALIER_API espalier_status espalier_set_pivot_threshold(espalier_solver* solver, double value);
 /** The method of refinement. */
 ESPALIER_API espalier_status espalier_set_refinement(espalier_solver* solver, espalier_refinement value);
-/** Most steps of refinement; 0 for the default of the method. */
+/** Maximum number of steps of refinement; 0 for the default of the method. */
 ESPALIER_API espalier_status espalier_set_max_refine_iterations(espalier_solver* solver, int value);
 /** Normwise backward error at which a system counts as solved; 0 for the default, 1e-12 in double and 1e-5 in single
  *  precision. */
 ESPALIER_API espalier_status espalier_set_tolerance(espalier_solver* solver, double value);
-/** Most bytes that the factorization may use; 0 for no limit. */
+/** Maximum number of bytes that the factorization may use; 0 for no limit. */
 ESPALIER_API espalier_status espalier_set_max_memory(espalier_solver* solver, uint64_t bytes);
 
 /** @}
@@ -471,12 +471,12 @@ ESPALIER_API espalier_status espalier_get_size(espalier_solver* solver, int64_t*
  *  @name Steps
  *  @{ */
 
-/** Ordering, symbolic factorization and mapping, with an estimate of time and memory in the report. The values decide
- *  about factorization, matching and scaling. */
+/** Ordering, symbolic factorization and mapping, with an estimate of time and memory in the report. The values
+ *  determine factorization, matching and scaling. */
 ESPALIER_API espalier_status espalier_analyze(espalier_solver* solver);
 /** Numeric factorization; analyzes first if that was not done for this matrix. */
 ESPALIER_API espalier_status espalier_factorize(espalier_solver* solver);
-/** espalier_set_values() and espalier_factorize() in one. */
+/** Calls espalier_set_values() and espalier_factorize(). */
 ESPALIER_API espalier_status espalier_refactorize(espalier_solver* solver, int64_t entries,
                                                   void const* values);
 /** op(A) X = B for `nrhs` right-hand sides, without refinement. B and X are order x nrhs with leading
@@ -524,24 +524,24 @@ ESPALIER_API espalier_status espalier_refuse(espalier_solver* solver, char const
  *     different processes.
  *
  *  `pointers` are those of the part, from `base` on; indices those of the whole matrix. Layout, symmetry,
- *  triangle, base and order are the same on all processes. A part may be empty. Otherwise as espalier_set_matrix(). */
+ *  triangle, base and order are the same on all processes. A part may be empty. Otherwise like espalier_set_matrix(). */
 ESPALIER_API espalier_status espalier_set_matrix_part(espalier_solver* solver, espalier_matrix const* part);
 /** New values of each process's part, in the order of espalier_set_matrix_part(). */
 ESPALIER_API espalier_status espalier_set_values_part(espalier_solver* solver, int64_t entries,
                                                       void const* values);
-/** espalier_set_values_part() and espalier_factorize() in one. */
+/** Calls espalier_set_values_part() and espalier_factorize(). */
 ESPALIER_API espalier_status espalier_refactorize_part(espalier_solver* solver, int64_t entries,
                                                        void const* values);
-/** espalier_solve() where each process has `rows` consecutive rows of B and X, those of process 0 first, as
- *  blocks of rows x nrhs. They add up to the order; how the matrix was given does not matter. */
+/** Does the work of espalier_solve() where each process has `rows` consecutive rows of B and X, those of process 0
+ *  first, as blocks of rows x nrhs. They add up to the order; how the matrix was given does not matter. */
 ESPALIER_API espalier_status espalier_solve_rows(espalier_solver* solver, espalier_op op, int64_t nrhs,
                                                  int64_t rows, void const* b, int64_t ldb, void* x,
                                                  int64_t ldx);
-/** espalier_refine() likewise. */
+/** Does the work of espalier_refine() for such rows. */
 ESPALIER_API espalier_status espalier_refine_rows(espalier_solver* solver, espalier_op op, int64_t nrhs,
                                                   int64_t rows, void const* b, int64_t ldb, void* x,
                                                   int64_t ldx);
-/** espalier_drive() likewise. */
+/** Does the work of espalier_drive() for such rows. */
 ESPALIER_API espalier_status espalier_drive_rows(espalier_solver* solver, espalier_op op, int64_t nrhs,
                                                  int64_t rows, void const* b, int64_t ldb, void* x,
                                                  int64_t ldx);
@@ -571,11 +571,11 @@ ESPALIER_API espalier_status espalier_null_vectors(espalier_solver* solver, void
  *  position receive the same value. `entries` is their number. Needs the memory of the factors again; one process only,
  *  and factors in full precision without replaced pivots: ESPALIER_UNSUPPORTED otherwise. */
 ESPALIER_API espalier_status espalier_selected_inverse(espalier_solver* solver, int64_t entries, void* inverse);
-/** The diagonal of A^-1: an entry for each row, likewise. */
+/** The diagonal of A^-1: an entry for each row, with the requirements of espalier_selected_inverse(). */
 ESPALIER_API espalier_status espalier_inverse_diagonal(espalier_solver* solver, void* diagonal);
 /** Copies the factors into sparse matrices, which the solver keeps until its factors change: with the permutations p
  *  and q of espalier_get_permutations(), A(p, p) = L L^H (llh), L L^T (llt), L D L^H (ldlh) or L D L^T (ldlt), and A(p, q) =
- *  L U (lu). L has a unit diagonal but for llh and llt, and D has blocks of 1 x 1 and 2 x 2. `entries` receives the
+ *  L U (lu). L has a unit diagonal except for llh and llt, and D has blocks of 1 x 1 and 2 x 2. `entries` receives the
  *  numbers of entries of L, D and U that are not zero; 0 for a factor that does not exist. One process only, and
  *  factors in full precision: ESPALIER_UNSUPPORTED otherwise. */
 ESPALIER_API espalier_status espalier_factors(espalier_solver* solver, int64_t entries[3]);
@@ -584,13 +584,13 @@ ESPALIER_API espalier_status espalier_factors(espalier_solver* solver, int64_t e
 ESPALIER_API espalier_status espalier_get_factor(espalier_solver* solver, char factor, int base, int64_t* pointers,
                                                  int64_t* indices, void* values);
 /** The permutations of espalier_factors(): row k of L is row p[k] of A, and column k of L^H, L^T or U is column q[k], which is
- *  p[k] but for lu. Pointers may be null. */
+ *  p[k] except for lu. Pointers may be null. */
 ESPALIER_API espalier_status espalier_get_permutations(espalier_solver* solver, int base, int64_t* p, int64_t* q);
 /** X = (L D)^-1 B with the factors of espalier_factors(), where D is the identity for llh and llt; vectors have the order of the
  *  rows of L. Blocks as for espalier_solve(). Not for lu: ESPALIER_USAGE. */
 ESPALIER_API espalier_status espalier_solve_lower(espalier_solver* solver, int64_t nrhs, void const* b, int64_t ldb,
                                                   void* x, int64_t ldx);
-/** X = L^-H B for llh and ldlh, L^-T B for llt and ldlt, as espalier_solve_lower(). */
+/** X = L^-H B for llh and ldlh, L^-T B for llt and ldlt. Otherwise like espalier_solve_lower(). */
 ESPALIER_API espalier_status espalier_solve_lower_adjoint(espalier_solver* solver, int64_t nrhs, void const* b,
                                                           int64_t ldb, void* x, int64_t ldx);
 /** Replaces A by A + W W^H for sign = 1, or by A - W W^H for sign = -1 (W W^T if A is symmetric and not Hermitian), and its
@@ -598,9 +598,9 @@ ESPALIER_API espalier_status espalier_solve_lower_adjoint(espalier_solver* solve
  *  matrix, until espalier_set_values(), which gives all values of a matrix with the pattern that was set. `in_place`, which
  *  may be null, receives 1 if the factors were changed in place, and 0 if the new matrix was factorized, because the
  *  factorization or the structure of the factors does not suit; a note in the report has the reason.
- *  ESPALIER_NOT_POSITIVE_DEFINITE for llh, ESPALIER_SINGULAR: the matrix and the factors are as before. */
+ *  After ESPALIER_NOT_POSITIVE_DEFINITE for llh, or ESPALIER_SINGULAR, the matrix and the factors are unchanged. */
 ESPALIER_API espalier_status espalier_update(espalier_solver* solver, espalier_matrix const* w, int sign, int* in_place);
-/** espalier_update() with the nonzeros of a dense W (order x rank) with leading dimension `ldw`. */
+/** Calls espalier_update() with the nonzeros of a dense W (order x rank) with leading dimension `ldw`. */
 ESPALIER_API espalier_status espalier_update_dense(espalier_solver* solver, int64_t rank, void const* w, int64_t ldw,
                                                    int sign, int* in_place);
 /** The Schur complement S = A_ss - A_si A_ii^-1 A_is on the unknowns of espalier_set_schur(), in that order:
@@ -690,7 +690,7 @@ ESPALIER_API void* espalier_node_memory_data(espalier_node_memory const* memory)
 ESPALIER_API void espalier_node_memory_destroy(espalier_node_memory** memory);
 /** Moves the pages of any `bytes` of the process, those at the ends included, to a node; contents are kept. Pages that were
  *  never touched are not moved. If the node is full, or the system refuses, pages remain where they were:
- *  espalier_query_nodes() tells. */
+ *  espalier_query_nodes() reports where. */
 ESPALIER_API espalier_status espalier_move_to_node(void* data, uint64_t bytes, int node);
 /** Sets node_bytes[n] for nodes 0 <= n < capacity to the bytes that lie there, `untouched` to those without memory yet, and
  *  `unknown` to those that the system does not tell or that lie on other nodes; together they are `bytes`. `untouched` and

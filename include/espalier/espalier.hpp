@@ -45,13 +45,13 @@ template <class T> struct Determinant {
 ///     ldlh  A(p, p) = L D L^H      ldlt  A(p, p) = L D L^T      D has blocks of 1 x 1 and 2 x 2
 ///     lu    A(p, q) = L U
 ///
-/// All are stored as general matrices. L has a unit diagonal but for llh and llt.
+/// All are stored as general matrices. L has a unit diagonal except for llh and llt.
 template <class T> struct Factors {
     CscMatrix<T> lower;                    ///< L.
     CscMatrix<T> diagonal;                 ///< D of ldlt and ldlh; otherwise empty.
     CscMatrix<T> upper;                    ///< U of lu; otherwise empty.
     std::vector<Index> row_permutation;    ///< p.
-    std::vector<Index> column_permutation; ///< q; equal to p but for lu.
+    std::vector<Index> column_permutation; ///< q; equal to p except for lu.
 };
 
 /// The numerical null space of an n x n matrix: rank = n - basis.cols.
@@ -62,7 +62,8 @@ template <class T> struct NullSpace {
 };
 
 /// The analysis and the factors of an n x n matrix with scalars T (float, double or their complex forms). Vectors of
-/// several right-hand sides are n x nrhs, stored by columns. The caller owns all arguments; nothing is kept of them.
+/// several right-hand sides are n x nrhs, stored by columns. The caller owns all arguments, and the solver keeps no
+/// references to them.
 ///
 /// Errors are thrown as espalier::Error. After an error the solver can be used again from analyze() or factorize() on.
 /// Every member throws Error{usage} for wrong sizes or a missing earlier step, Error{cancelled} if Options::cancel
@@ -89,7 +90,7 @@ template <class T> class ESPALIER_API Solver {
     /// A solver that was moved from can only be destroyed or assigned to.
     Solver& operator=(Solver&&) noexcept;
 
-    /// Ordering, symbolic factorization and mapping of a square matrix. The values decide about factorization, matching
+    /// Ordering, symbolic factorization and mapping of a square matrix. The values determine factorization, matching
     /// and scaling. Allocates nothing proportional to the factors. Discards earlier factors. Error{bad_input} for a
     /// matrix that is not square or has values that are not finite; {singular} for a structurally singular one, unless
     /// Options::allow_singular; {io_error}, {bad_input} for the ordering file.
@@ -105,10 +106,10 @@ template <class T> class ESPALIER_API Solver {
     [[nodiscard]] std::vector<T> solve(std::span<T const> b, Index nrhs = 1, MatrixOp op = MatrixOp::none);
     /// Replaces the right-hand sides x, n x nrhs, by the solutions, without refinement.
     void solve_in_place(std::span<T> x, Index nrhs = 1, MatrixOp op = MatrixOp::none);
-    /// solve() for right-hand sides of which each process gives its consecutive rows (those of process 0 first, as
-    /// in distributed.hpp), column by column; it gets these rows of the solutions. No process has whole vectors.
-    /// Collective; `nrhs` and `op` are the same on all processes. Error{usage} on all of them if the rows are not
-    /// those of the matrix together.
+    /// Does the work of solve() for distributed vectors. Each process passes consecutive rows of the right-hand sides,
+    /// column by column (those of process 0 come first, as in distributed.hpp), and receives these rows of the
+    /// solutions. No process has whole vectors. Collective; `nrhs` and `op` are the same on all processes. Error{usage}
+    /// on all of them if the rows do not add up to those of the matrix.
     [[nodiscard]] std::vector<T> solve_rows(std::span<T const> b, Index nrhs = 1, MatrixOp op = MatrixOp::none);
     /// Solves for sparse right-hand sides: b is an n x nrhs general matrix. The forward solve visits only the part of
     /// the elimination tree that b reaches (Gilbert, Peierls 1988). Returns the dense n x nrhs solutions.
@@ -119,7 +120,7 @@ template <class T> class ESPALIER_API Solver {
     /// report(); if its `status` is not ok, x is the best solution that was found.
     RefineReport refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs = 1,
                         MatrixOp op = MatrixOp::none);
-    /// refine() for rows of b and x as in solve_rows(); process 0 alone gives the matrix.
+    /// Does the work of refine() for rows of b and x as in solve_rows(). Only process 0 passes the matrix.
     RefineReport refine_rows(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs = 1,
                              MatrixOp op = MatrixOp::none);
 
@@ -143,22 +144,22 @@ template <class T> class ESPALIER_API Solver {
     /// The selected inverse (Takahashi, Fagan, Chin 1973): the entries (j, i) of A^-1 for all stored entries (i, j) of
     /// `matrix`, which has the factorized pattern. That is the pattern of A^T, and of A if it is symmetric; the result
     /// has the symmetry of `matrix`. Its transpose is the derivative of log |det A| by the entries of A. The entries
-    /// are not refined. For a time of three to five factorizations it needs the memory of the factors again; factors without
-    /// supernodes or with delayed columns are inverted entry by entry, in one thread. One process only, factors in T, without
-    /// replaced pivots: Error{unsupported} otherwise; {singular}.
+    /// are not refined. This takes the time of three to five factorizations, and the memory of the factors once more.
+    /// Factors without supernodes or with delayed columns are inverted entry by entry, in one thread. Error{unsupported}
+    /// unless there is one process, with factors in T and without replaced pivots; {singular}.
     [[nodiscard]] CscMatrix<T> selected_inverse(CscMatrix<T> const& matrix);
-    /// The n diagonal entries of A^-1, as selected_inverse(). If the rows were permuted for lu, those outside of the
-    /// structure of the factors are computed by solves.
+    /// The n diagonal entries of A^-1, with the requirements of selected_inverse(). If the rows were permuted for lu,
+    /// entries outside of the structure of the factors are computed by solves.
     [[nodiscard]] std::vector<T> inverse_diagonal();
 
-    /// A copy of the factors as sparse matrices, with scales and permutations undone. Replaced pivots are as they were
-    /// replaced. One process only, factors in T: Error{unsupported} otherwise.
+    /// A copy of the factors as sparse matrices, with scales and permutations undone. Replaced pivots have
+    /// their new values. Error{unsupported} unless there is one process, with factors in T.
     [[nodiscard]] Factors<T> factors() const;
     /// The halves of a solve with the factors of llh, llt, ldlt or ldlh, on vectors in the order of their rows:
     /// (L D)^-1 b, where D is the identity for llh and llt. b and the result are n x nrhs. Errors as factors(); {usage} for
     /// lu.
     [[nodiscard]] std::vector<T> solve_lower(std::span<T const> b, Index nrhs = 1);
-    /// L^-H b for llh and ldlh, L^-T b for llt and ldlt, as solve_lower().
+    /// L^-H b for llh and ldlh, L^-T b for llt and ldlt. Otherwise like solve_lower().
     [[nodiscard]] std::vector<T> solve_lower_adjoint(std::span<T const> b, Index nrhs = 1);
 
     /// Replaces A by A + W W^H for sign = 1, or by A - W W^H for sign = -1 (W W^T if A is symmetric and not Hermitian), and
@@ -169,12 +170,13 @@ template <class T> class ESPALIER_API Solver {
     /// no replaced pivots, and the new factors must have the structure of the old ones: those rows of a column of W that
     /// are eliminated after its first one must be rows of the factor in the same column. Otherwise the new matrix is
     /// factorized, after an analysis if its pattern is new, and a note in the report has the reason.
-    /// Error{not_positive_definite} for llh, {singular}: the matrix and the factors are as before. factorize() accepts the
-    /// pattern that was analyzed and that of `matrix`. Error{out_of_memory} if W has columns with too many entries.
+    /// After Error{not_positive_definite} for llh, or {singular}, the matrix and the factors are unchanged. factorize()
+    /// accepts the pattern that was analyzed and that of `matrix`. Error{out_of_memory} if W has columns with too many
+    /// entries.
     bool update(CscMatrix<T>& matrix, CscMatrix<T> const& w, int sign = 1);
-    /// update() with the nonzeros of a dense W (n x k).
+    /// Calls update() with the nonzeros of a dense W (n x k).
     bool update(CscMatrix<T>& matrix, DenseMatrix<T> const& w, int sign = 1);
-    /// update() with sign = -1.
+    /// Calls update() with sign = -1.
     bool downdate(CscMatrix<T>& matrix, CscMatrix<T> const& w) { return update(matrix, w, -1); }
 
     /// The Schur complement S = A_ss - A_si A_ii^-1 A_is of the unknowns Options::schur = (s_1 .. s_k) in that order,
@@ -210,8 +212,8 @@ template <class T> class ESPALIER_API Solver {
     [[nodiscard]] Report const& report() const;
     /// The options in force.
     [[nodiscard]] Options const& options() const;
-    /// Replaces the options. Options of the analysis take effect at the next analyze(), and so on. Error{usage} as the
-    /// constructor; the options are then unchanged. Not to be called during another call.
+    /// Replaces the options. Each option takes effect at the next step that uses it. Error{usage} as in the
+    /// constructor; the options are then unchanged. Must not be called during another call.
     void set_options(Options options);
 
   private:

@@ -1,4 +1,4 @@
-// From the communicators of MPI to those of Espalier; the one header that needs <mpi.h>.
+// Converts communicators of MPI to those of Espalier. This is the only header that needs <mpi.h>.
 #pragma once
 
 #include <mpi.h>

@@ -40,11 +40,11 @@ struct Options : ScheduleSettings {
     /// SolveMethod::ilu: the runtime that executes the tasks. `schedule` applies only to TaskRuntime::espalier.
     TaskRuntime runtime = TaskRuntime::espalier;
 
-    /// Factorize by dense blocks of columns (supernodes), as all other options describe. `automatic`: not for lu if the
-    /// factors are so sparse that single columns are faster, as for circuits; `off`: not for lu. Without supernodes one
-    /// thread factorizes the block triangular form, ordered by minimum degree, with partial pivoting. Supernodes are
-    /// used in any case with several processes, mixed precision, a Schur complement, allow_singular, a trace or another
-    /// machine; Report::factor_path has the result.
+    /// Factorize by dense blocks of columns (supernodes), which all other options assume. `off` does without them for
+    /// lu; `automatic` does so if the factors are so sparse that single columns are faster, as for circuits. Without
+    /// supernodes one thread factorizes the block triangular form, ordered by minimum degree, with partial pivoting.
+    /// Supernodes are always used with several processes, mixed precision, a Schur complement, allow_singular, a trace
+    /// or another machine. Report::factor_path has the result.
     Toggle supernodes = Toggle::automatic;
 
     /// Permute rows (lu) or pair them (ldlt, ldlh) by a maximum-product matching. `automatic`: if a diagonal entry
@@ -74,12 +74,13 @@ struct Options : ScheduleSettings {
 
     int threads = 0;          ///< Worker threads of each process; 0 for the cores that the process may use.
     bool bind_threads = true; ///< Bind workers to cores.
-    /// The machine to plan for. Empty: this one. Else an hwloc XML file (a name that ends in .xml) or a synthetic
-    /// description such as "numa:2 core:4"; then workers have virtual cores and NUMA nodes and are not bound.
+    /// The machine to plan for: this one if empty, an hwloc XML file (a name that ends in .xml), or a synthetic
+    /// description such as "numa:2 core:4". On another machine, workers have virtual cores and NUMA nodes and are not
+    /// bound.
     std::string topology;
     /// The cost model of the schedule: `automatic` uses the cost model that was measured on this machine and
     /// kept in the user's cache directory; if there is none, it measures one (for about a second) before
-    /// factorizations that take much longer; `on` measures again; `off` uses the one of the library.
+    /// factorizations that take much longer; `on` measures again; `off` uses the default model.
     Toggle calibration = Toggle::automatic;
 
     /// Zeros that amalgamation may store, relative to the entries of the factor.
@@ -87,30 +88,30 @@ struct Options : ScheduleSettings {
 
     /// What happens to a column without a good pivot in its column block (ldlt, ldlh, lu).
     Pivoting pivoting = Pivoting::static_pivots;
-    /// Not Pivoting::static_pivots: the least modulus of a pivot relative to the other entries of its column, u; L is
-    /// bounded by 1 / u. In (0, 0.5].
+    /// If columns may be delayed: the least modulus u of a pivot relative to the other entries of its column, in
+    /// (0, 0.5]. L is bounded by 1 / u.
     double pivot_tolerance = 0.01;
     /// Pivots below pivot_threshold * max|A| are replaced. Negative: the default, which is sqrt(epsilon), or the smaller
     /// of sqrt(epsilon) and 10 sqrt(n) epsilon if columns may be delayed.
     double pivot_threshold = -1;
 
     RefineMethod refine = RefineMethod::automatic; ///< The method that improves the solution.
-    /// Most steps; 0: 10 of ir, 300 of a Krylov method, 2000 of one with an incomplete factorization.
+    /// Maximum number of steps; 0: 10 of ir, 300 of a Krylov method, 2000 with an incomplete factorization.
     int max_refine_iterations = 0;
     /// Normwise backward error at which a system counts as solved; 0: 1e-12 in double, 1e-5 in single precision.
     double tolerance = 0;
 
-    /// Most bytes that a call may use for analysis, factors, right-hand sides, bases of Krylov methods and work space,
-    /// on all processes of a computer together. A step that needs more is refused before anything is allocated for it.
-    /// 0 for no limit.
+    /// Maximum number of bytes that a call may use for analysis, factors, right-hand sides, bases of Krylov methods and
+    /// work space, on all processes of a computer together; 0 for no limit. A step that needs more is refused before
+    /// anything is allocated for it.
     std::uint64_t max_memory = 0;
 
     bool record_trace = false; ///< Record what each thread does, for Solver::write_trace.
 
     ProgressSink* progress = nullptr; ///< Receives the progress of long phases; may be null. The caller owns it.
     std::function<void(std::string_view)> log; ///< Receives a line for each choice and fallback; may be empty.
-    /// Called about every 10 ms on the calling thread; true ends the call with Error{cancelled}. The solver is then as
-    /// before the call, or (analyze, factorize) without analysis or factors.
+    /// Called about every 10 ms on the calling thread; true ends the call with Error{cancelled}. The solver is then
+    /// unchanged, or after analyze() and factorize() it has no analysis or no factors.
     std::function<bool()> cancel;
 };
 

@@ -11,7 +11,7 @@
 
 namespace espalier {
 
-/// The schedule of a plan: what the options say, or what SchedulePolicy::automatic chose.
+/// The schedule of a plan, as the options request it or SchedulePolicy::automatic chose it.
 struct ScheduleReport {
     SchedulePolicy policy = SchedulePolicy::static_order; ///< Never SchedulePolicy::automatic.
     Splitting splitting = Splitting::one_d;               ///< Options::splitting.
@@ -31,7 +31,7 @@ struct AnalysisReport {
     double ordering_s = 0; ///< Graph, compression and ordering.
     double symbolic_s = 0; ///< Structure of the factor.
     double mapping_s = 0;  ///< Distribution over the workers, schedule.
-    double total_s = 0;    ///< All of it, including matching and scaling.
+    double total_s = 0;    ///< The whole analysis, including matching and scaling.
     bool matched = false;  ///< Rows were permuted or paired by a maximum-product matching.
     bool scaled = false;   ///< Rows and columns were scaled.
     /// The largest number of entries in different rows and columns; -1 unless a matching was computed.
@@ -112,9 +112,9 @@ struct FactorReport {
     /// Bytes of panels on each NUMA node, computer by computer.
     std::vector<double> node_bytes;
     std::uint64_t moved_bytes = 0;    ///< Bytes of panels moved to the nodes of their owners before the factorization.
-    bool pivots_reused = false;       ///< Without supernodes: the pivots are those of the factorization before.
-    Index updates = 0;                ///< Updates of the factors in place since then (Solver::update).
-    double update_s = 0;              ///< Time of the last one.
+    bool pivots_reused = false;       ///< Without supernodes: the pivots of the previous factorization were reused.
+    Index updates = 0;                ///< Updates of the factors in place since the factorization (Solver::update).
+    double update_s = 0;              ///< Time of the last update.
     bool fell_back = false;           ///< `auto` tried llh and fell back to ldlh or ldlt.
     bool precision_fell_back = false; ///< Mixed precision was not accurate enough; full precision was used.
 };

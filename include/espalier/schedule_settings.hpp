@@ -10,7 +10,7 @@ namespace espalier {
 /// Which worker runs which task, where coefficients are stored, and how wide column blocks become tasks.
 struct ScheduleSettings {
     /// `static_order`: lists made in advance by a simulation. `automatic`: simulations choose the policy, the splitting
-    /// and, unless max_block_width is set, the widths. Else a policy that the workers follow as they run.
+    /// and, unless max_block_width is set, the widths. Workers follow the other policies as they run.
     SchedulePolicy schedule = SchedulePolicy::static_order;
     PushInit push_init = PushInit::cyclicnuma;         ///< Only for SchedulePolicy::places.
     PushStrategy push = PushStrategy::numa_wloc;       ///< Only for places.
@@ -35,8 +35,8 @@ struct ScheduleSettings {
     Index subtrees_per_worker = 3;
     /// With several processes: communication threads of each process. 1 thread sends and receives, and needs
     /// MPI_THREAD_SERIALIZED. With 2, one sends and one receives, which needs MPI_THREAD_MULTIPLE. With 0, workers move
-    /// messages between tasks. Fewer if MPI does not support the number. The thread that calls the solver makes the MPI
-    /// calls that begin and end a run.
+    /// messages between tasks. There are fewer if MPI does not support the number. The thread that calls the solver makes
+    /// the MPI calls that begin and end a run.
     int comm_threads = 1;
     /// Only for plans and predictions: whether communication threads have cores of their own. Otherwise they use the
     /// cores of workers and slow their tasks down. `automatic`: if a process has enough cores without a worker.

@@ -9,14 +9,14 @@ namespace espalier {
 
 /// One simulated run.
 struct Simulation : ScheduleSettings {
-    /// Empty: this machine. A name that ends in .json: a machine file (docs/machine-file.md), which may be
-    /// the output of `espalier machine --json`. A name that ends in .xml: an hwloc topology. Else a synthetic
-    /// description such as "numa:8 core:16".
+    /// This machine if empty; a machine file (docs/machine-file.md), which may be the output of
+    /// `espalier machine --json`, if the name ends in .json; an hwloc topology if it ends in .xml; otherwise a
+    /// synthetic description such as "numa:8 core:16".
     std::string machine;
     int processes = 1; ///< Each runs on a machine of its own; a network connects them.
     int threads = 0;   ///< Threads of each process; 0: one for each core of the machine.
 
-    std::string trace;       ///< File that the simulated run is written to as a Pajé trace; empty: none.
+    std::string trace;       ///< File for a Pajé trace of the simulated run; none if empty.
     std::string matrix_name; ///< Name of the matrix in the trace.
 };
 

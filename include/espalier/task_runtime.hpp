@@ -6,7 +6,7 @@ namespace espalier {
 /// Runtimes for the tasks of an incomplete factorization and of its triangular sweeps. Results have the same bits on
 /// all of them.
 enum class TaskRuntime {
-    espalier, ///< Our own threads, with the policy that ScheduleSettings::schedule names.
+    espalier, ///< Threads of Espalier, with the policy that ScheduleSettings::schedule names.
     tbb,      ///< Tasks of oneTBB, if the library was built with it.
     openmp    ///< Tasks of OpenMP, if the library was built with it.
 };

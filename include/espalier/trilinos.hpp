@@ -32,8 +32,8 @@
 
 namespace espalier {
 
-/// A solver of Amesos, with the steps SymbolicFactorization(), NumericFactorization() and Solve(), of which each does the
-/// ones before it if they are missing. The matrix is an Epetra_RowMatrix with global indices that count from its index
+/// A solver of Amesos, with the steps SymbolicFactorization(), NumericFactorization() and Solve(). Each step first does
+/// the earlier ones that are missing. The matrix is an Epetra_RowMatrix with global indices that count from its index
 /// base, 0 or 1, distributed over processes by any one-to-one map of rows.
 ///
 /// The members return 0, or on all processes
@@ -52,7 +52,8 @@ class AmesosEspalier : public Amesos_BaseSolver {
 
     /// The sublist "espalier" has options of the library, by the names of the command: "ordering", "threads", "tolerance",
     /// ... Its entry "symmetry" is "general" or "symmetric"; a symmetric matrix is given with both triangles, which must
-    /// agree. Values are strings, numbers, or true and false for on and off. The next step takes them, and a failure is one of that step.
+    /// agree. Values are strings, numbers, or true and false for on and off. They take effect at the next step, which also
+    /// reports wrong values.
     int SetParameters(Teuchos::ParameterList& list) override {
         options_ = list.isSublist("espalier") ? list.sublist("espalier") : Teuchos::ParameterList();
         options_are_new_ = true;
@@ -84,7 +85,7 @@ class AmesosEspalier : public Amesos_BaseSolver {
         Epetra_MultiVector* const x = problem_.GetLHS();
         Epetra_MultiVector* const b = problem_.GetRHS();
         if (!x || !b || x->NumVectors() != b->NumVectors())
-            return fail(-1, "the problem needs vectors X and B of the same number");
+            return fail(-1, "X and B must have the same number of vectors");
         if (!factorized_)
             if (int const error = NumericFactorization()) return error;
         Epetra_RowMatrix const& a = *problem_.GetMatrix();
@@ -205,7 +206,7 @@ class AmesosEspalier : public Amesos_BaseSolver {
         return text.str();
     }
 
-    // Passes matrix or values on. All processes agree on which.
+    // Passes the matrix or its values to the library. All processes agree on which.
     int take_matrix(bool analyzes) {
         if (!problem_.GetMatrix()) return fail(-1, "the problem has no matrix");
         if (!MatrixShapeOK()) return fail(-6, "the matrix is not square");

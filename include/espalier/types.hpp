@@ -85,7 +85,7 @@ enum class OrderingMethod {
     user,       ///< Options::ordering_positions or Options::ordering_file.
     rcm,        ///< Reverse Cuthill-McKee, for incomplete factorizations.
     automatic,  ///< `dissection`, or `scotch` if it saves time; `natural` for incomplete factorizations.
-    dissection, ///< Nested dissection by multilevel cuts of our own.
+    dissection, ///< Nested dissection by Espalier's multilevel method.
 };
 
 /// Scheduling policies: which worker runs which task. docs/scheduling.md explains them.
@@ -97,7 +97,7 @@ enum class SchedulePolicy {
     automatic,    ///< The policy, splitting and widths that simulations of the factorization find fastest.
 };
 
-/// SchedulePolicy::places: the NUMA nodes that receive panels or tiles, and with them the tasks at the beginning.
+/// SchedulePolicy::places: the NUMA nodes that receive panels or tiles, and with them the first tasks.
 enum class PushInit {
     cyclicnuma, ///< The NUMA nodes in turn.
     randnuma,   ///< Random NUMA nodes.

@@ -16,11 +16,12 @@ namespace espalier {
 
 class Alarm {
   public:
-    /// Ends the current wait, or the next one. Any thread. Returns true if a wait was under way.
+    /// Ends the current wait, or the next one. Returns true if a wait was under way. Any thread may call it.
     bool ring() {
         rung_.store(true);
         if (!sleeping_.load()) return false;
-        std::lock_guard const lock(mutex_); // not between the waiting thread's read of rung_ and its sleep
+        // the waiting thread must not be between its read of rung_ and its sleep
+        std::lock_guard const lock(mutex_);
         changed_.notify_one();
         return true;
     }
@@ -52,9 +53,9 @@ class Alarm {
     std::condition_variable changed_;
 };
 
-/// Chooses how long to wait between two polls that find nothing: not at all at first, then a quarter of the time
-/// since the last event, up to a bound. So waiting lasts at most a quarter longer than necessary, and long
-/// waits take no processor time. For one thread.
+/// Chooses how long to wait between two polls that find nothing: not at all at first, then a quarter of the
+/// time since the last event, up to a bound. So waiting lasts at most a quarter longer than necessary, and
+/// long waits take no processor time. Each object belongs to one thread.
 class Backoff {
   public:
     /// A poll has found something.
@@ -71,7 +72,7 @@ class Backoff {
     static constexpr std::chrono::microseconds spin_time{20};
     using Clock = std::chrono::steady_clock;
     Clock::time_point since_ = Clock::now();
-    std::optional<PreciseSleeps> precise_; // from the first sleep on
+    std::optional<PreciseSleeps> precise_; // created at the first sleep
 };
 
 } // namespace espalier

@@ -1,6 +1,6 @@
-// The offsets between the clocks of the processes, measured with messages: process 0 asks each other process
-// for its time. The answer was given between the question and its arrival; taken for the middle, its error is
-// at most half the round trip (Cristian 1989). The shortest of several round trips is used.
+// The offsets between the clocks of the processes, measured with messages. Process 0 asks each other process
+// for its time, and assumes that the answer was given in the middle of the round trip. The error is then at
+// most half the round trip (Cristian 1989). The shortest of several round trips is used.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ using ClockReader = std::function<trace::Nanoseconds()>;
 std::vector<trace::ClockOffset> measure_clock_offsets(Communicator const& comm, ClockReader const& now,
                                                       std::uint64_t this_clock);
 
-/// Offsets of trace::steady_now(), which the processes of one running system share.
+/// Measures the offsets of trace::steady_now(), a clock that all processes of one operating system share.
 std::vector<trace::ClockOffset> measure_clock_offsets(Communicator const& comm);
 
 } // namespace espalier

@@ -72,7 +72,8 @@ Outcome share_error(Communicator const& comm, int failing, std::optional<Error> 
     std::int64_t facts[2] = {mine ? static_cast<std::int64_t>(mine->status()) : 0,
                              static_cast<std::int64_t>(std::strlen(text))};
     broadcast(comm, std::as_writable_bytes(std::span(facts)), failing);
-    // Without memory for the message its rest is lost, but no rank waits for it, and the call does not throw.
+    // If memory for the message is lacking, its rest is lost, but no rank waits for it, and the call does not
+    // throw.
     std::string message;
     bool is_whole = true;
     char piece[256];
@@ -175,10 +176,10 @@ std::vector<std::byte> scatter(Communicator const& comm, std::vector<Bytes> cons
     if (is_root && blocks.size() == processes)
         std::ranges::transform(blocks, sizes.begin(), [](Bytes const& block) { return std::ssize(block); });
     else if (is_root)
-        std::ranges::fill(sizes, -1); // wrong argument
+        std::ranges::fill(sizes, -1); // tells all ranks that the argument is wrong
     broadcast(comm, std::as_writable_bytes(sizes), root);
     if (sizes.front() < 0)
-        throw Error(Status::internal, "the root has not one block to scatter for each of " +
+        throw Error(Status::internal, "scatter expects that the root has one block for each of " +
                                           std::to_string(processes) + " processes");
     prepare_on_all(comm, "a block from another process", [&] {
         mine.resize(sizes[comm.rank()]);

@@ -21,7 +21,7 @@
 
 namespace espalier {
 
-/// The outcome of a step of all ranks; equal on every rank.
+/// The outcome of a step of all ranks. It is equal on every rank.
 struct Outcome {
     Status status = Status::ok;
     int rank = -1;       ///< The rank that failed; -1 if none did.
@@ -29,16 +29,16 @@ struct Outcome {
     std::string what;    ///< The message without the rank.
 
     [[nodiscard]] bool ok() const { return status == Status::ok; }
-    /// Throws it as an Error, unless ok(). The message names the process unless it is process 0.
+    /// Throws the error unless ok(). The message names the process unless it is process 0.
     void raise() const {
         if (!ok()) throw Error(status, rank == 0 ? what : message);
     }
 };
 
-/// Success if no rank passes an error, otherwise the error of the lowest rank that does.
+/// Returns success if no rank passes an error, otherwise the error of the lowest rank that does.
 Outcome agree(Communicator const& comm, std::optional<Error> const& mine);
 
-/// The error `mine` of rank `failing`, which all ranks know to have one.
+/// Returns the error `mine` of rank `failing` on all ranks, which know that this rank has failed.
 Outcome share_error(Communicator const& comm, int failing, std::optional<Error> const& mine);
 
 namespace detail {
@@ -57,7 +57,7 @@ std::optional<Error> error_of(StepRef const& step);
 void all_succeed(Communicator const& comm, StepRef const& step);
 } // namespace detail
 
-/// The exception of `step` as an Error, if it throws.
+/// Calls `step`. Returns its exception as an Error, if it throws.
 template <class Step> std::optional<Error> error_of(Step&& step) {
     return detail::error_of(detail::StepRef(step));
 }
@@ -76,8 +76,8 @@ template <class Step> auto all_succeed(Communicator const& comm, Step&& step) {
     }
 }
 
-/// Collective: an object on every rank, whose constructor is collective too. All ranks allocate its memory
-/// first, so that none waits there for one without memory.
+/// Collective: constructs an object on every rank with a collective constructor. All ranks allocate its
+/// memory first, so that no rank waits in the constructor for a rank without memory.
 template <class Made, class... Arguments>
 std::unique_ptr<Made> make_together(Communicator const& comm, Arguments&&... arguments) {
     static_assert(alignof(Made) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
@@ -92,16 +92,16 @@ std::unique_ptr<Made> make_together(Communicator const& comm, Arguments&&... arg
 }
 
 /// Bytes that this process has sent to others so far: those of messages, of blocks of a collective operation
-/// for each receiver, and of the numbers of a reduction once. With one process 0.
+/// for each receiver, and of the numbers of a reduction once. It is 0 with one process.
 std::uint64_t bytes_sent(Communicator const& comm);
 
 /// A barrier: returns when all ranks have called it.
 void barrier(Communicator const& comm);
 
-/// The root's bytes on every rank; all ranks know their number.
+/// Copies the root's bytes to every rank. The spans have the same size on all ranks.
 void broadcast(Communicator const& comm, std::span<std::byte> bytes, int root);
 
-/// Sums, maxima and minima over all ranks, returned on every rank.
+/// Return the sum, maximum or minimum over all ranks, on every rank.
 double sum(Communicator const& comm, double mine);
 double max(Communicator const& comm, double mine);
 double min(Communicator const& comm, double mine);
@@ -120,7 +120,7 @@ void min(Communicator const& comm, std::span<std::int64_t> values);
 /// A communicator of the first `count` processes, at least 1. On other ranks it has the calling process only.
 Communicator first(Communicator const& comm, int count);
 
-/// The numbers of all ranks, by rank, returned on every rank.
+/// Returns the numbers of all ranks, by rank, on every rank.
 std::vector<std::int64_t> all_gather(Communicator const& comm, std::int64_t mine);
 
 /// Returns the blocks of all ranks, by rank, on the root, and nothing elsewhere. Blocks may differ in size
@@ -143,7 +143,7 @@ void scatter(Communicator const& comm, std::span<std::span<std::byte const> cons
              std::span<std::byte> mine, int root);
 
 namespace detail {
-/// The numbers of all ranks, which other collective operations overwrite.
+/// Returns the numbers of all ranks. Other collective operations overwrite them.
 std::span<std::int64_t const> gather_sizes(Communicator const& comm, std::int64_t& mine);
 void exchange_blocks(Communicator const& comm, std::span<std::span<std::byte const> const> from,
                      std::span<std::span<std::byte> const> into);
@@ -160,7 +160,8 @@ std::vector<std::vector<T>> all_to_all(Communicator const& comm, std::vector<std
     std::vector<std::span<std::byte>> into;
     all_succeed(comm, [&] {
         if (std::ssize(blocks) != comm.size())
-            throw Error(Status::internal, std::to_string(blocks.size()) + " blocks to exchange among " +
+            throw Error(Status::internal, "all_to_all got " + std::to_string(blocks.size()) +
+                                              " blocks; expected one for each of " +
                                               std::to_string(comm.size()) + " processes");
         for (auto const& block : blocks) sizes.push_back(std::ssize(block));
         received_sizes.resize(sizes.size());
@@ -203,7 +204,7 @@ template <class T> std::vector<T> gather_joined(Communicator const& comm, std::s
     return whole;
 }
 
-/// For trivially copyable values.
+/// Copies the value of the root to every rank. T is trivially copyable.
 template <class T> void broadcast_value(Communicator const& comm, T& value, int root) {
     static_assert(std::is_trivially_copyable_v<T>);
     broadcast(comm, std::as_writable_bytes(std::span<T, 1>(&value, 1)), root);
@@ -229,13 +230,13 @@ void broadcast_container(Communicator const& comm, Container& container, int roo
 }
 } // namespace detail
 
-/// Returns the vector of the root on every rank. Error{out_of_memory} on every rank if one lacks the memory.
+/// Replaces `values` by the vector of the root. Error{out_of_memory} on every rank if one lacks the memory.
 template <class T> void broadcast(Communicator const& comm, std::vector<T>& values, int root) {
     static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>);
     detail::broadcast_container(comm, values, root);
 }
 
-/// Returns the text of the root on every rank. Errors as above.
+/// Replaces `text` by the text of the root. Error{out_of_memory} on every rank if one lacks the memory.
 inline void broadcast(Communicator const& comm, std::string& text, int root) {
     detail::broadcast_container(comm, text, root);
 }

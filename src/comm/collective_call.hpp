@@ -35,7 +35,7 @@ struct PackedResult {
     std::byte start[4096] = {};
 };
 
-/// Process 0 runs the step, which writes to `sent`, and sends that. `has_failed` is part of it.
+/// Process 0 runs the step, which writes to `sent`, and broadcasts `sent`. `has_failed` lies within `sent`.
 void run_on_root(Communicator const& comm, StepRef const& step, bool& has_failed, std::span<std::byte> sent);
 } // namespace detail
 
@@ -82,7 +82,7 @@ template <class Step> auto on_root(Communicator const& comm, Step&& step) {
     }
 }
 
-/// The name of a call, at most 39 characters, in place.
+/// The name of a call, at most 39 characters, stored in the object.
 class CallName {
   public:
     CallName() = default;
@@ -122,8 +122,8 @@ template <class Arguments> class CollectiveCalls {
         agree(comm_, error_of(take)).raise();
     }
 
-    /// For a process that follows, instead of begin(): waits for the next call of process 0, passes its
-    /// arguments to `adopt`, and returns its name. Returns an empty name after end(), likewise with arguments.
+    /// Called instead of begin() by a process that follows: waits for the next call of process 0, passes its
+    /// arguments to `adopt`, and returns its name. After end(), returns an empty name.
     template <class Adopt> [[nodiscard]] CallName next(Adopt&& adopt) const {
         for (;;) {
             Announcement announced;
@@ -134,7 +134,7 @@ template <class Arguments> class CollectiveCalls {
         }
     }
 
-    /// On process 0, at the end: makes next() return an empty name on processes that follow.
+    /// Called by process 0 at the end: makes next() return an empty name on processes that follow.
     void end(Arguments const& arguments = {}) const {
         if (comm_.size() == 1) return;
         Announcement announced{{}, arguments};

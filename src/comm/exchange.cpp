@@ -87,7 +87,7 @@ void Exchange::start_threads() {
             });
         }
     } catch (...) {
-        fail_here(thread_error("a communication thread")); // notices leave in finish() at the latest
+        fail_here(thread_error("a communication thread")); // finish() sends the notices at the latest
     }
 }
 
@@ -101,7 +101,7 @@ void Exchange::stop_threads() {
 
 void Exchange::send(int to, std::int64_t id, Block&& block, MessageMark const& mark) {
     if (to < 0 || to >= comm_.size() || to == comm_.rank())
-        throw Error(Status::internal, fmt::format("process {} of {} sends a block to process {}",
+        throw Error(Status::internal, fmt::format("process {} of {} cannot send a block to process {}",
                                                   comm_.rank(), comm_.size(), to));
     Block mine = std::move(block);
     if (!mine.data()) mine = Block::allocate(0);
@@ -127,7 +127,7 @@ std::chrono::microseconds Exchange::longest_sleep() const {
 }
 
 void Exchange::abort(Error const& error) {
-    if (failure_.here(error)) notify_others(error);
+    if (failure_.record_own(error)) notify_others(error);
 }
 
 bool Exchange::poll(trace::Track* track) {
@@ -154,7 +154,8 @@ Outcome Exchange::finish(std::optional<Error> const& mine) {
     return outcome;
 }
 
-// Each rank sends each other one the number of blocks sent there, and waits for the numbers it receives.
+// Each rank sends to each other rank the number of blocks sent there, and waits for the numbers of all
+// others.
 void Exchange::drain() {
     Alarm never;
     Backoff backoff;
@@ -193,7 +194,7 @@ bool Exchange::step() {
     return sent || received;
 }
 
-// No exception leaves a progress thread, or a poll between two tasks.
+// Exceptions must not leave a progress thread, or a poll between two tasks.
 template <class Step> bool Exchange::guarded_step(Step&& step) {
     try {
         return step();
@@ -203,7 +204,7 @@ template <class Step> bool Exchange::guarded_step(Step&& step) {
     }
 }
 
-// A trace shows all time without sending or receiving as idle.
+// All time without sending or receiving appears as idle in a trace.
 template <class Step> void Exchange::progress(Alarm& alarm, trace::Track* track, Step&& step) {
     run_soon_after_waking();
     Backoff backoff;
@@ -238,13 +239,13 @@ void Exchange::run_sending_side() {
 }
 
 void Exchange::fail_here(Error const& error) {
-    if (!failure_.here(error)) return;
+    if (!failure_.record_own(error)) return;
     notify_others(error);
     notify_user(error);
 }
 
 void Exchange::on_notice(Error const& error) {
-    if (!failure_.elsewhere()) return;
+    if (!failure_.record_notice()) return;
     sending_.drop_queued();
     notify_user(error);
 }

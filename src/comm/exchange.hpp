@@ -39,12 +39,13 @@ struct ExchangeOptions {
     /// wait, so that one with a higher priority can overtake them. Without progress threads no block waits,
     /// because the next poll may be late.
     std::size_t send_window = std::size_t{2} << 20;
-    /// Maximum sleep of an idle progress thread, which adds to the latency of messages: while all workers are
-    /// busy, and while a worker waits, perhaps for a message.
+    /// Maximum sleep of an idle progress thread, which adds to the latency of messages. The first one applies
+    /// while all workers are busy, the second one while a worker waits, perhaps for a message.
     std::chrono::microseconds max_sleep{1000};
     std::chrono::microseconds max_sleep_while_waiting{100};
-    /// Tracks of a trace for sent and received messages: those of the two progress threads, twice that of the
-    /// only one, or with 0 threads that of the thread that calls finish(). Null: not recorded.
+    /// Trace tracks for sent and received messages. Two progress threads have a track each; both members are
+    /// the same track for a single progress thread, and with 0 threads for the thread that calls finish().
+    /// Null if nothing is recorded.
     trace::Track* sending_track = nullptr;
     trace::Track* receiving_track = nullptr;
 };
@@ -54,12 +55,12 @@ struct ExchangeOptions {
 struct ExchangeHandlers {
     /// A block was received; not called after a failure. received_done() with its size() follows.
     std::function<void(int from, std::int64_t id, Block&& block)> on_block = {};
-    /// Another rank has failed with this error, or this rank while it moved messages: stop working. Called at
-    /// most once, and not after this rank's own abort().
+    /// Another rank has failed with this error, or this rank has failed while it moved messages. The user
+    /// stops working. Called at most once, and not after abort() on this rank.
     std::function<void(Error const& error)> on_abort = {};
     /// Whether a block may exceed the budget, because this process cannot do anything else. Empty: never.
     std::function<bool()> idle = {};
-    /// Whether a worker waits for tasks. Must be cheap. Empty: unknown.
+    /// Whether a worker waits for tasks. Must be cheap. May be empty.
     std::function<bool()> worker_waits = {};
     /// The send of a block is complete; `started` is when it began. May be empty.
     std::function<void(int to, std::int64_t id, std::size_t bytes,
@@ -89,24 +90,27 @@ class Exchange {
     ~Exchange();
 
     /// Queues a block for another rank and returns at once. Frees its memory when the send is complete, or at
-    /// once after a failure. Any thread. Error{internal} for this rank or one out of range.
+    /// once after a failure. Any thread may call it. Error{internal} if `to` is this rank or out of range.
     void send(int to, std::int64_t id, Block&& block, MessageMark const& mark = {});
 
-    /// A received block of `bytes` was consumed and freed. Any thread.
+    /// Reports that a received block of `bytes` was consumed and freed. Any thread may call it.
     void received_done(std::size_t bytes);
 
-    /// Wakes the progress threads because a worker waits; handlers.worker_waits() is true. Any thread.
+    /// Wakes the progress threads because a worker waits; handlers.worker_waits() is true. Any thread may
+    /// call it.
     void wake();
 
-    /// Makes this rank fail and notifies all others, once; nothing after a notice of another one. Any thread.
+    /// Makes this rank fail and notifies all others. Does nothing after an earlier failure of this rank or a
+    /// notice of another one. Any thread may call it.
     void abort(Error const& error);
 
-    /// Whether this rank has failed, or knows of the failure of another one. Any thread.
+    /// Whether this rank has failed, or knows of the failure of another one. Any thread may call it.
     [[nodiscard]] bool failed() const { return failure_.failed(); }
 
-    /// With 0 threads: sends and receives what is possible, unless another thread does so; true if something
-    /// moved. Any thread, between tasks; if only the main thread may call the library, others return false.
-    /// Does nothing with progress threads. `track` is the caller's track of a trace, or null.
+    /// With 0 threads: sends and receives what is possible, unless another thread does so. Returns true if a
+    /// message moved. Any thread may call it between tasks; if only the main thread may call the library, it
+    /// returns false on others. Does nothing with progress threads. `track` is the caller's track of a trace,
+    /// or null.
     bool poll(trace::Track* track = nullptr);
 
     /// Ends the run, after the last use by a worker and also after a failure. Collective. Joins
@@ -137,14 +141,14 @@ class Exchange {
     Communicator comm_;
     ExchangeOptions options_;
     ExchangeHandlers handlers_;
-    std::thread::id main_thread_; // if only that one may call the library
+    std::thread::id main_thread_; // set if only the main thread may call the library
     RunFailure failure_;
     SendingSide sending_;
     ReceivingSide receiving_;
-    std::atomic_flag polling_; // with 0 threads: some thread moves messages
+    std::atomic_flag polling_; // set while a thread moves messages (with 0 progress threads)
     std::atomic<bool> stop_{false};
     std::atomic<bool> closing_{false}; // finish() was called
-    bool closed_ = false;              // notices would not be received any more
+    bool closed_ = false;              // set when no further notices would be received
     bool finished_ = false;
     trace::Ticks begun_ = trace::ticks();
     Alarm alarm_;           // wakes the only progress thread, or the sending one

@@ -5,7 +5,7 @@
 
 namespace espalier {
 
-/// Collective. Errors as Communicator::from_mpi.
+/// Returns the communicator of a Fortran handle. Collective. Throws the errors of Communicator::from_mpi.
 Communicator communicator_of_fortran(int handle);
 
 } // namespace espalier

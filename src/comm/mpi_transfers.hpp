@@ -59,10 +59,10 @@ class MpiTransfers final : public Transfers {
   public:
     /// `line` is the type of a line of sizeof(MessageHeader) bytes. Both arguments outlive this object.
     MpiTransfers(MPI_Comm comm, MPI_Datatype line) : comm_(comm), line_(line) {
-        requests_.reserve(few_transfers);
-        free_.reserve(few_transfers);
-        indices_.reserve(few_transfers);
-        statuses_.reserve(few_transfers);
+        requests_.reserve(reserved_transfers);
+        free_.reserve(reserved_transfers);
+        indices_.reserve(reserved_transfers);
+        statuses_.reserve(reserved_transfers);
     }
     std::size_t send(int to, Channel channel, std::span<std::byte const> bytes) override {
         auto const slot = free_slot();

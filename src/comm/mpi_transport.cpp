@@ -166,7 +166,7 @@ class MpiTransport final : public Transport {
     }
 
   private:
-    // Moves the pieces of all blocks that start at `begin`. Returns whether there was one.
+    // Moves the pieces of all blocks that start at `begin`. Returns whether there was any.
     bool exchange_pieces(std::span<std::span<std::byte const> const> from,
                          std::span<std::span<std::byte> const> into, std::size_t begin, int rank) {
         auto const size = static_cast<int>(from.size());
@@ -175,7 +175,7 @@ class MpiTransport final : public Transport {
                 std::min(longest_piece, block.size() - std::min(begin, block.size())));
         };
         std::size_t count = 0;
-        for (int step = 1; step < size; ++step) { // so that not all ranks address rank 0 first
+        for (int step = 1; step < size; ++step) { // so that the ranks do not all address rank 0 first
             int const other = (rank + size - step) % size;
             auto const piece = piece_of(into[other]);
             if (!piece.empty())
@@ -203,10 +203,11 @@ class MpiTransport final : public Transport {
     }
 
     MPI_Comm comm_;
-    std::vector<MPI_Request> requests_; // requests of an exchange of blocks
+    std::vector<MPI_Request> requests_; // for an exchange of blocks
     MPI_Datatype line_ = MPI_DATATYPE_NULL; // sizeof(MessageHeader) bytes
-    // Likewise with an extent of 0, so that all lines overlap: to receive a message without keeping it. MPI
-    // leaves the contents undefined; a short buffer is no alternative: Open MPI 4 writes beyond its end.
+    // A type of the same size with an extent of 0, so that all lines overlap. It receives a message without
+    // keeping it. MPI leaves the contents undefined. A short buffer is no alternative, because Open MPI 4
+    // writes beyond its end.
     MPI_Datatype same_line_ = MPI_DATATYPE_NULL;
 };
 
@@ -225,7 +226,7 @@ Communicator Communicator::from_mpi(void const* mpi_comm) {
         throw Error(Status::usage, "the MPI communicator is an intercommunicator; pass an intracommunicator");
     MPI_Comm own = MPI_COMM_NULL;
     check_mpi(MPI_Comm_dup(given, &own), "MPI_Comm_dup");
-    // No process may go on alone if another one has no memory.
+    // All processes fail if one has no memory.
     Communicator made;
     std::optional<Error> const mine = error_of([&] {
         int const rank = rank_in(own), size = static_cast<int>(size_of(own));

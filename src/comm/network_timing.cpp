@@ -12,14 +12,14 @@ namespace {
 
 constexpr int short_rounds = 100, long_rounds = 10;
 constexpr std::size_t long_lines = (std::size_t{4} << 20) / sizeof(MessageHeader); // above any eager limit
-constexpr double max_seconds = 0.2; // for the long messages of one link
+constexpr double max_seconds = 0.2; // spent on the long messages of one link
 constexpr std::int64_t end_of_test = -1;
 
 double seconds_between(trace::Nanoseconds from, trace::Nanoseconds to) {
     return static_cast<double>(to - from) * 1e-9;
 }
 
-// Seconds until an empty answer to a message with `ballast` lines.
+// Seconds from sending a message with `ballast` lines to receiving an empty answer.
 double round_trip(PingPong& messages, int process, std::size_t ballast) {
     auto const begin = trace::steady_now();
     messages.send(process, 0, ballast);
@@ -53,7 +53,7 @@ std::vector<LinkTiming> time_links(Communicator const& comm, int most) {
         links.reserve(count);
     });
     PingPong& messages = *made;
-    for (int i = 0; i < count; ++i) { // the last one is always among them
+    for (int i = 0; i < count; ++i) { // the last process is always among them
         int const process = static_cast<int>(static_cast<std::int64_t>(others) * (i + 1) / count);
         if (comm.rank() == 0) links.push_back(time_link(messages, process));
         if (comm.rank() == process)

@@ -7,7 +7,8 @@
 
 namespace espalier {
 
-/// From process 0 to another process. The best of several measurements, because noise only adds time.
+/// The timing of the link from process 0 to another process. It is the best of several measurements, because
+/// noise only adds time.
 struct LinkTiming {
     int process = 0;
     double latency = 0;   ///< Seconds of an empty message.

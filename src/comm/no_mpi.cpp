@@ -1,4 +1,4 @@
-// Replaces the mpi_*.cpp files in a build without MPI, which always has one process.
+// Replaces the mpi_*.cpp files in a build without MPI. There is always one process.
 #include "comm/fortran_handle.hpp"
 #include "comm/process_group.hpp"
 #include "espalier/communicator.hpp"

@@ -20,7 +20,7 @@ class PingPong {
   public:
     explicit PingPong(Communicator const& comm)
         : transport_(transport_of(comm)), transfers_(transport_->transfers()) {
-        completed_.reserve(few_transfers);
+        completed_.reserve(reserved_transfers);
         reserve(0);
     }
 

@@ -1,4 +1,4 @@
-// The processes that a launcher has started, for the command. One process without MPI or a launcher.
+// The processes that a launcher has started, for the command. There is one process without MPI or a launcher.
 #pragma once
 
 #include "comm/thread_level.hpp"
@@ -24,7 +24,7 @@ class ProcessGroup {
 
   private:
     Communicator world_;
-    [[maybe_unused]] bool initialised_ = false; // with MPI
+    [[maybe_unused]] bool initialised_ = false; // used in builds with MPI
 };
 
 } // namespace espalier

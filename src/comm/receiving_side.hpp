@@ -30,11 +30,11 @@ class ReceivingSide {
     struct Handlers {
         std::function<void(int from, std::int64_t id, Block&& block)> on_block;
         std::function<bool()> idle;                     ///< May be empty.
-        std::function<void(Error const&)> on_notice;    ///< Failure of another rank; once for each.
+        std::function<void(Error const&)> on_notice;    ///< Another rank has failed; called once for each.
         std::function<void(Error const&)> on_own_error; ///< A block could not be received or passed on.
     };
 
-    /// After a failure blocks are received and dropped.
+    /// After a failure, blocks are received and dropped.
     ReceivingSide(Transport* transport, int size, std::size_t budget, RunFailure const& failure,
                   Handlers handlers)
         : transport_(transport), size_(size),
@@ -43,20 +43,21 @@ class ReceivingSide {
           control_message_(lines_of_notice) {}
     /// Never frees the memory of blocks still under way.
     ~ReceivingSide() {
-        // The library may still write there. Happens only after a failure of the library.
+        // The library may still write there. This happens only after a failure of the library.
         if (num_receives_ > 0) static_cast<void>(new std::vector<Receive>(std::move(receives_)));
     }
 
-    /// Blocks passed to the user were freed, so many bytes; true if a message waits for them. Any thread.
+    /// Reports that `bytes` of blocks passed to the user were freed. Returns true if a message waits for this
+    /// memory. Any thread may call it.
     bool give_back(std::size_t bytes) {
         held_.fetch_sub(static_cast<std::int64_t>(bytes));
         return blocked_.load();
     }
 
-    // One thread at a time.
-    /// Sets the track of a trace; null: not recorded.
+    // The next functions are called by one thread at a time.
+    /// Sets the track of a trace; null if nothing is recorded.
     void record_on(trace::Track* track) { track_ = track; }
-    /// Receives what has arrived; true if there was something.
+    /// Receives the messages that have arrived. Returns true if there was one.
     bool step() {
         Timer const timer;
         seconds_of_handlers_ = 0;
@@ -78,7 +79,7 @@ class ReceivingSide {
         return num_ended_ == size_ - 1 && messages_ == announced_ && num_receives_ == 0 && !waiting_;
     }
 
-    // While no thread moves messages.
+    // Valid while no thread moves messages.
     [[nodiscard]] std::int64_t messages() const { return messages_; }
     [[nodiscard]] std::int64_t bytes() const { return bytes_; }
     [[nodiscard]] std::int64_t peak_held() const { return peak_held_; }

@@ -12,16 +12,17 @@ namespace espalier {
 
 class RunFailure {
   public:
-    /// Records an error of this rank; true if it is the first failure known here. Any thread.
-    bool here(Error const& error) {
+    /// Records an error of this rank. Returns true if it is the first known failure. Any thread may call it.
+    bool record_own(Error const& error) {
         std::lock_guard const lock(mutex_);
         if (failed()) return false;
         own_ = error;
         failed_.store(true, std::memory_order_release);
         return true;
     }
-    /// Records the failure of another rank; true if it is the first one known here. Any thread.
-    bool elsewhere() {
+    /// Records the failure of another rank. Returns true if it is the first known failure. Any thread may
+    /// call it.
+    bool record_notice() {
         std::lock_guard const lock(mutex_);
         if (failed()) return false;
         failed_.store(true, std::memory_order_release);

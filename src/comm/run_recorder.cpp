@@ -8,8 +8,8 @@
 
 namespace espalier {
 
-RunRecorder::RunRecorder(Communicator comm, std::string machine, std::function<void()> let_go)
-    : comm_(std::move(comm)), machine_(std::move(machine)), let_go_(std::move(let_go)) {}
+RunRecorder::RunRecorder(Communicator comm, std::string machine, std::function<void()> release_recorder)
+    : comm_(std::move(comm)), machine_(std::move(machine)), release_recorder_(std::move(release_recorder)) {}
 
 void RunRecorder::restart() {
     Messaging const all{comm_, {}};
@@ -31,7 +31,7 @@ void RunRecorder::restart() {
 }
 
 void RunRecorder::drop() {
-    let_go_();
+    release_recorder_();
     progress_tracks_.clear();
     recorder_.reset();
 }

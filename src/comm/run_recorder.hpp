@@ -17,9 +17,9 @@ namespace espalier {
 
 class RunRecorder {
   public:
-    /// `machine` is the name of the computer. `let_go` is called before a recorder is destroyed and must
-    /// remove all references to it.
-    RunRecorder(Communicator comm, std::string machine, std::function<void()> let_go);
+    /// `machine` is the name of the computer. `release_recorder` is called before a recorder is destroyed and
+    /// must remove all references to it.
+    RunRecorder(Communicator comm, std::string machine, std::function<void()> release_recorder);
 
     /// Enables or disables recording, if there is a recorder. Not collective.
     void switch_on(bool on) { on_ = on; }
@@ -44,11 +44,12 @@ class RunRecorder {
   private:
     Communicator comm_;
     std::string machine_;
-    std::function<void()> let_go_;
+    std::function<void()> release_recorder_;
     bool on_ = false;
     std::unique_ptr<trace::Recorder> recorder_;
     std::vector<trace::Track*> progress_tracks_; // the tracks of recorder_
-    trace::Nanoseconds zero_ = 0;             // origin of the trace by the clock of process 0, on process 0
+    // start of the trace by the clock of process 0; set on process 0
+    trace::Nanoseconds zero_ = 0;
     std::vector<trace::ClockOffset> offsets_; // clock offsets at the beginning, on process 0
 };
 

@@ -48,13 +48,13 @@ class SendingSide {
     /// Never frees the memory of messages still under way.
     ~SendingSide() {
         if (num_under_way_ == 0) return;
-        // The library may still read it. Happens only after a failure of the library.
+        // The library may still read it. This happens only after a failure of the library.
         static_cast<void>(new std::vector<Message>(std::move(under_way_)));
         static_cast<void>(new std::vector<MessageHeader>(std::move(last_)));
         static_cast<void>(new std::vector<MessageHeader>(std::move(notice_)));
     }
 
-    // Any thread.
+    /// Queues a block for another rank. Any thread may call it.
     void queue(int to, std::int64_t id, Block&& block, MessageMark const& mark) {
         block.header().id = id;
         block.header().tag = mark.tag;
@@ -79,7 +79,7 @@ class SendingSide {
         with_waiting_.clear();
     }
 
-    /// Queues a notice of this failure for each other rank. Called once. Allocates nothing.
+    /// Queues a notice of this failure for each other rank. Called once. Allocates no memory.
     void queue_notices(Error const& error) {
         std::lock_guard const lock(mutex_);
         std::size_t const length =
@@ -93,10 +93,10 @@ class SendingSide {
             if (to != rank_) control_.push_back({to, Channel::control, bytes, {}, {}});
     }
 
-    // One thread at a time.
-    /// Sets the track of a trace; null: not recorded.
+    // The next functions are called by one thread at a time.
+    /// Sets the track of a trace; null if nothing is recorded.
     void record_on(trace::Track* track) { track_ = track; }
-    /// Starts queued messages and ends completed ones; true if there was one.
+    /// Starts queued messages and ends completed ones. Returns true if there was one.
     bool step() {
         Timer const timer;
         if (track_) track_->between_tasks();
@@ -108,8 +108,8 @@ class SendingSide {
         return started || ended;
     }
 
-    /// Queues the last message for each other rank, the number of blocks sent there. No block waits then, and
-    /// nothing is queued later. Allocates nothing.
+    /// Queues the last message for each other rank, which states the number of blocks sent there. No block
+    /// waits then, and nothing is queued later. Allocates no memory.
     void queue_last() {
         std::lock_guard const lock(mutex_);
         for (int to = 0; to < size_; ++to) {
@@ -137,7 +137,7 @@ class SendingSide {
         return !with_waiting_.empty();
     }
 
-    // While no thread moves messages.
+    // Valid while no thread moves messages.
     [[nodiscard]] std::int64_t messages() const { return messages_; }
     [[nodiscard]] std::int64_t bytes() const { return bytes_; }
     [[nodiscard]] std::int64_t peak_waiting() const { return peak_waiting_; }
@@ -165,10 +165,10 @@ class SendingSide {
         return to.num_under_way < 2 || to.under_way <= window_;
     }
 
-    // mutex_ is held.
+    // Requires mutex_.
     [[nodiscard]] bool has_control() const { return num_control_sent_ < control_.size(); }
 
-    // Takes the next block to send; empty if there is none. mutex_ is held.
+    // Takes the next block to send; empty if there is none. Requires mutex_.
     Waiting::node_type take() {
         for (std::size_t i = 0; i < with_waiting_.size(); ++i) {
             Destination& to = destinations_[with_waiting_[i]];
@@ -183,7 +183,7 @@ class SendingSide {
         return {};
     }
 
-    // Allocates no memory. mutex_ is held.
+    // Allocates no memory. Requires mutex_.
     void put_back(Waiting::node_type block) {
         int const to = block.mapped().to;
         if (destinations_[to].waiting.empty()) with_waiting_.push_back(to);

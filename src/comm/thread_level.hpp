@@ -7,7 +7,8 @@
 
 namespace espalier {
 
-/// As in MPI: one thread in the process; the main thread; one thread at a time; all at once.
+/// The threads that may call the library, as in MPI: the only thread of the process, the main thread, one
+/// thread at a time, or any thread at any time.
 enum class ThreadLevel { single, funneled, serialized, multiple };
 
 char const* to_string(ThreadLevel level);
@@ -20,11 +21,12 @@ struct ThreadsChoice {
     std::string message; ///< A note for the user if `threads` is less than requested; otherwise empty.
 };
 
-/// The number of progress threads to use of `wanted` (0, 1 or 2): 2 need ThreadLevel::multiple, 1 needs
-/// ThreadLevel::serialized. One process needs none. Local; the same on all ranks of one MPI job.
+/// The number of progress threads to use if `wanted` (0, 1 or 2) are requested. Two threads need
+/// ThreadLevel::multiple, one needs ThreadLevel::serialized, and a single process needs none. Local, with the
+/// same result on all ranks of an MPI job.
 ThreadsChoice choose_comm_threads(Communicator const& comm, int wanted);
 
-/// Likewise, for a known level.
+/// Chooses for a known thread level of several processes.
 ThreadsChoice choose_comm_threads(ThreadLevel level, int wanted);
 
 } // namespace espalier

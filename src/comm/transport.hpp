@@ -25,8 +25,8 @@ struct Arrival {
     std::uint64_t handle = 0; ///< Private to the transport.
 };
 
-/// So many transfers under way need no further memory.
-inline constexpr int few_transfers = 4;
+/// This many transfers under way need no further memory.
+inline constexpr int reserved_transfers = 4;
 
 /// Sends and receives under way, each in a slot until it is complete. Used by one thread at a time; two
 /// threads may use two objects if the thread level is `multiple`. The library may access the memory of
@@ -44,7 +44,8 @@ class Transfers {
 
 enum class Reduction { sum, max, min };
 
-/// Every call throws Error{internal} with the call and the text of the library if the library fails.
+/// Calls of a message-passing library. If the library fails, each of them throws Error{internal} with the
+/// name of the call and the library's text.
 class Transport {
   public:
     virtual ~Transport() = default;
@@ -55,13 +56,14 @@ class Transport {
 
     /// Bytes that this process has sent to others (collective.hpp).
     std::atomic<std::uint64_t> bytes_sent{0};
-    /// A number for each rank, for collective operations that cannot allocate. Used by one at a time.
+    /// A number for each rank, for collective operations that cannot allocate. One operation at a time uses
+    /// it.
     std::vector<std::int64_t> of_rank;
-    /// Blocks to and from each rank, likewise.
+    /// Blocks to and from each rank, for the same operations.
     std::vector<std::span<std::byte const>> blocks_to;
     std::vector<std::span<std::byte>> blocks_from;
 
-    // Collective.
+    // Collective functions.
     /// A transport of the first `count` ranks; null on the others.
     virtual std::shared_ptr<Transport> first(int count) = 0;
     virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
@@ -71,7 +73,7 @@ class Transport {
     virtual void all_to_all(std::span<std::span<std::byte const> const> from,
                             std::span<std::span<std::byte> const> into) = 0;
 
-    // Between two ranks.
+    // Messages between two ranks.
     virtual std::unique_ptr<Transfers> transfers() = 0;
     /// Takes a message that has arrived, if there is one.
     virtual std::optional<Arrival> probe(Channel channel) = 0;

@@ -13,11 +13,11 @@ namespace espalier {
 
 namespace {
 
-// An entry of the matrix, permuted, in the earlier of the cblks of its row and column.
+// A permuted entry of the matrix, in the earlier of the cblks of its row and column.
 struct Position {
     CblkId cblk;
     Index row; // a row of the structure, in the cblk or below it
-    Index col; // in the cblk
+    Index col; // a column of the cblk
     bool in_upper;
 };
 
@@ -28,7 +28,7 @@ Position position_of(BlockStructure const& structure, Index row, Index col) {
     return {row_cblk, col, row - structure.cblk(row_cblk).first_col, true};
 }
 
-// A position without its cblk in one number, for up to 2^31 rows.
+// Packs a position without its cblk into one number, for up to 2^31 rows.
 Offset packed(Position const& at) {
     return at.row << 32 | at.col << 1 | static_cast<Offset>(at.in_upper);
 }
@@ -42,7 +42,7 @@ bool in_upper(Offset packed) {
     return (packed & 1) != 0;
 }
 
-// Threads that a map of so many entries is worth.
+// The number of threads that pays off for a map of this many entries.
 int useful_threads(Offset entries, int threads) {
     constexpr Offset entries_of_thread = 50'000;
     return static_cast<int>(std::clamp<Offset>(entries / entries_of_thread, 1, threads));
@@ -57,8 +57,8 @@ void check_after(Offset& next_check, Offset done, Interrupt* interrupt) {
 
 } // namespace
 
-// Three steps, each shared by the threads: counts the entries of each cblk, groups them by cblk, and looks up the
-// panel rows of one cblk after the other.
+// Works in three steps, each shared by the threads: counts the entries of each cblk, groups them by cblk, and
+// finds the panel rows of one cblk after the other.
 template <class T> AssemblyMap::AssemblyMap(CscMatrix<T> const& pattern, BlockStructure const& structure,
                                             Interrupt* interrupt, int most_threads) {
     if (structure.n > Index{1} << 31)
@@ -66,7 +66,7 @@ template <class T> AssemblyMap::AssemblyMap(CscMatrix<T> const& pattern, BlockSt
     bool const half = pattern.symmetry != Symmetry::general;
     bool const hermitian = pattern.symmetry == Symmetry::hermitian;
     int const threads = useful_threads(pattern.stored(), most_threads);
-    // `visit(position, source)` for each entry of the part of the matrix that belongs to a thread.
+    // Calls visit(position, source) for each entry in the part of the matrix that belongs to a thread.
     auto for_each_entry = [&](int thread, auto visit) {
         auto const begin_of = [&](int t) {
             auto const& ptr = pattern.col_ptr;
@@ -88,7 +88,7 @@ template <class T> AssemblyMap::AssemblyMap(CscMatrix<T> const& pattern, BlockSt
             }
         }
     };
-    // For each thread and cblk: the number of entries, then the place of the next one.
+    // For each thread and cblk: the number of entries, then the position of the next one.
     std::vector<std::vector<Offset>> next(threads);
     run_threads(threads, [&](int thread) {
         next[thread].assign(structure.cblks.size(), 0);
@@ -150,7 +150,7 @@ template <class T> void AssemblyMap::assemble(std::span<T const> values, Factor<
 }
 
 template <class T> void AssemblyMap::assemble_cblk(std::span<T const> values, Factor<T>& factor, CblkId k) const {
-    constexpr Offset ahead = 32; // values of later entries are fetched, which may be anywhere
+    constexpr Offset ahead = 32; // prefetch distance for values, which may be anywhere in the matrix
     Offset const last = std::ssize(entries_) - 1;
     T* const panel = factor.lower(k).data;
     for (Offset e = ptr_[k]; e < ptr_[k + 1]; ++e) {

@@ -1,5 +1,5 @@
-// Assembly: the place of each entry of the matrix in the panels. The map is made once for a pattern, so that
-// a refactorization with new values is a plain scatter by the owner of each panel.
+// Assembly: the positions of the entries of the matrix in the panels. The map is made once for a pattern, so
+// that a refactorization with new values is a plain scatter by the owner of each panel.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,14 @@ namespace espalier {
 /// one triangle, general ones (lu) in full.
 class AssemblyMap {
   public:
-    /// The scalar of `pattern` does not matter: factors may be in another one. The map does not depend on the
+    /// The scalar of `pattern` is irrelevant; factors may have another scalar. The map does not depend on the
     /// number of threads that make it. Error{cancelled}.
     template <class T> AssemblyMap(CscMatrix<T> const& pattern, BlockStructure const& structure,
                                    Interrupt* interrupt = nullptr, int most_threads = 1);
 
-    /// Clears the panels of the cblks that `worker` owns, one after the other, and adds the values of the matrix;
-    /// or only adds them, if the panels are cleared. Leaves out cblks that are marked in `left_out`. Error{cancelled}.
+    /// Clears the panels of the cblks that `worker` owns, one after the other, and adds the values of the
+    /// matrix. If the panels are `cleared` already, only adds the values. Skips cblks that are marked in
+    /// `left_out`. Error{cancelled}.
     template <class T> void assemble(std::span<T const> values, Factor<T>& factor, WorkerId worker, bool cleared,
                                      Interrupt* interrupt = nullptr, std::span<std::uint8_t const> left_out = {}) const;
     /// Adds the values of the matrix to the panel of cblk k.
@@ -31,10 +32,10 @@ class AssemblyMap {
     /// are positions in the matrix. Linear in the cblks and in the entries of the process.
     [[nodiscard]] AssemblyMap part_of(std::span<std::int32_t const> process_of_cblk, std::int32_t process,
                                       std::vector<Offset>& sources) const;
-    /// Turns the map of the own cblks into one of all its cblks, ghosts (any_worker) included.
+    /// Converts the map of the own cblks to one of all cblks of the process, including ghosts (any_worker).
     void add_ghosts(std::span<WorkerId const> owner_of_cblk);
 
-    /// An empty map, to be unpacked into.
+    /// An empty map, into which another one is unpacked.
     AssemblyMap() = default;
     template <class Archive> friend void describe(Archive& archive, AssemblyMap& map) {
         archive(map.ptr_, map.entries_);
@@ -46,7 +47,7 @@ class AssemblyMap {
 
   private:
     struct Entry {
-        Offset source; ///< Position in the matrix; its complement when the value is to be conjugated.
+        Offset source; ///< Position in the matrix; its complement if the value must be conjugated.
         Offset target; ///< Position in the panel of the cblk (lower, then upper).
     };
     void find_targets(BlockStructure const& structure, CblkId begin, CblkId end, Interrupt* interrupt);

@@ -10,7 +10,7 @@ namespace espalier {
 
 namespace {
 
-// Gives each other process what `pack_part` packs for it on process 0, and unpacks it there with `take`.
+// Sends to each other process what `pack_part` packs for it on process 0. `take` unpacks it there.
 template <class Pack, class Take>
 void deal(Communicator const& comm, Pack const& pack_part, Take const& take) {
     std::vector<std::vector<std::byte>> parts;

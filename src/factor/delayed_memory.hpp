@@ -1,9 +1,15 @@
-// The memory of the delayed panels of one worker. It grows by larger and larger arenas, on huge pages from the second
-// MiB on: to touch small pages for the first time may take as long as the elimination of the columns.
+// The memory of the delayed panels of one worker. A delayed panel replaces the panel of its cblk. The memory of the
+// replaced panel is returned and used for the next delayed panels, because touching new pages may take as long as the
+// elimination of the columns. Neighbouring ranges that were returned are joined, and the smallest one that suffices is
+// taken. If there is none, the memory grows by larger and larger arenas, on huge pages from the second MiB on.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <set>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "runtime/memory.hpp"
@@ -12,26 +18,79 @@ namespace espalier {
 
 class alignas(64) DelayedMemory { // one worker writes
   public:
-    /// Everything that was taken may be taken again.
-    void restart() { at_ = used_ = 0; }
+    /// Everything that was taken may be taken again. Forgets what was returned.
+    void restart() {
+        at_ = used_ = 0;
+        returned_.clear();
+        by_size_.clear();
+    }
+
+    /// Bytes of the arenas.
+    [[nodiscard]] std::size_t bytes() const { return size_; }
 
     /// `count` numbers, undefined, until restart(). Error{out_of_memory}.
-    template <class T> T* take(std::size_t count) {
-        std::size_t const bytes = (count * sizeof(T) + alignof(DelayedMemory) - 1) / alignof(DelayedMemory) * alignof(DelayedMemory);
-        for (; at_ < arenas_.size() && arenas_[at_].size() - used_ < bytes; ++at_) used_ = 0;
-        if (at_ == arenas_.size()) {
-            std::size_t const next = at_ == 0 ? smallest : std::min(2 * arenas_.back().size(), largest);
-            arenas_.emplace_back(std::max(bytes, next), Allocation::local);
+    template <class T> T* take(std::size_t count) { return reinterpret_cast<T*>(take_bytes(padded(count * sizeof(T)))); }
+
+    /// Returns a range for use by take(). It begins at a cache line, shares no line with other data, and stays allocated
+    /// until restart().
+    void give_back(std::span<std::byte> range) {
+        std::byte* begin = range.data();
+        std::size_t size = padded(range.size());
+        auto const next = returned_.lower_bound(begin);
+        if (next != returned_.begin())
+            if (auto const before = std::prev(next); before->first + before->second == begin) {
+                begin = before->first;
+                size += before->second;
+                remove(before);
+            }
+        if (next != returned_.end() && begin + size == next->first) {
+            size += next->second;
+            remove(next);
         }
-        used_ += bytes;
-        return reinterpret_cast<T*>(arenas_[at_].data() + used_ - bytes);
+        add(begin, size);
     }
 
   private:
+    using Ranges = std::map<std::byte*, std::size_t>;
+
+    static constexpr std::size_t line = 64;
+    static constexpr std::size_t large = std::size_t{1} << 16; // worth a call of the system
     static constexpr std::size_t smallest = std::size_t{1} << 18, largest = std::size_t{1} << 25;
 
+    static std::size_t padded(std::size_t bytes) { return (bytes + line - 1) / line * line; }
+
+    std::byte* take_bytes(std::size_t bytes) {
+        if (auto const fits = by_size_.lower_bound({bytes, nullptr}); fits != by_size_.end()) {
+            auto const [size, begin] = *fits;
+            remove(returned_.find(begin));
+            if (size > bytes) add(begin + bytes, size - bytes);
+            return begin;
+        }
+        for (; at_ < arenas_.size() && arenas_[at_].size() - used_ < bytes; ++at_, used_ = 0)
+            if (used_ < arenas_[at_].size()) give_back(arenas_[at_].bytes().subspan(used_));
+        if (at_ == arenas_.size()) {
+            arenas_.emplace_back(std::max(bytes, std::clamp(size_ / 2, smallest, largest)), Allocation::local);
+            size_ += arenas_.back().size();
+        }
+        std::byte* const begin = arenas_[at_].data() + used_;
+        used_ += bytes;
+        if (bytes >= large) populate({begin, bytes});
+        return begin;
+    }
+    void add(std::byte* begin, std::size_t size) {
+        returned_.emplace(begin, size);
+        by_size_.emplace(size, begin);
+    }
+    void remove(Ranges::iterator range) {
+        by_size_.erase({range->second, range->first});
+        returned_.erase(range);
+    }
+
     std::vector<Arena> arenas_;
+    std::size_t size_ = 0;          ///< Bytes of the arenas.
     std::size_t at_ = 0, used_ = 0; ///< The arena in use, and its bytes that are taken.
+    Ranges returned_;               ///< Size by beginning.
+    std::set<std::pair<std::size_t, std::byte*>> by_size_; ///< The returned ranges by size.
 };
 
 } // namespace espalier

@@ -1,6 +1,6 @@
 // The panel of a cblk with delayed columns. Its fully summed columns are those of the cblk and those that its
-// children have left over. `pivots` of them are eliminated; the rest is left over for the parent. The rows
-// below are those of the cblk.
+// children have left over. `pivots` of them are eliminated, and the others are left over for the parent. The
+// rows below are those of the cblk.
 //
 //       pivots  left
 //     +-------+------+
@@ -11,8 +11,8 @@
 //     | L     |  S   |  rows below
 //     +-------+------+
 //
-// Each row and column has the number that it has in the structure, so that vectors keep their places. Those that
-// come from other processes have numbers beyond the structure (Factor::arrived).
+// Each row and column has the number that it has in the structure, so that entries of vectors stay in place.
+// Columns from other processes have numbers beyond the structure (Factor::arrived).
 #pragma once
 
 #include <algorithm>
@@ -26,16 +26,17 @@
 
 namespace espalier {
 
-/// What remains of columns left over when the pivots are eliminated.
+/// The Schur complement of the pivots in the columns left over.
 template <class T> struct LeftOver {
-    MatrixView<T const> square; ///< S, in the rows of the same numbers.
-    MatrixView<T const> below;  ///< In the rows below.
-    MatrixView<T const> upper;  ///< lu: likewise of U, transposed.
+    MatrixView<T const> square; ///< S, in the rows with the same numbers.
+    MatrixView<T const> below;  ///< S, in the rows below.
+    MatrixView<T const> upper;  ///< lu: the part of U for the columns below, transposed.
 };
 
 template <class T> class DelayedPanel {
   public:
-    /// All columns are left over. `memory` has space for the coefficients, which remain undefined.
+    /// A panel whose columns are all left over. `memory` has space for the coefficients, which remain
+    /// undefined.
     DelayedPanel(Index columns, Index rows_below, bool has_upper, T* memory)
         : columns_(columns), rows_below_(rows_below), has_upper_(has_upper), memory_(memory), off_diagonal_(columns, T(0)) {}
 
@@ -48,7 +49,7 @@ template <class T> class DelayedPanel {
     [[nodiscard]] Index pivots() const { return pivots_; }
     [[nodiscard]] Index left() const { return columns_ - pivots_; }
 
-    /// All columns, those left over included.
+    /// All columns, including those left over.
     [[nodiscard]] MatrixView<T> lower() const {
         Index const rows = columns_ + rows_below_;
         return {memory_, rows, columns_, rows};
@@ -82,8 +83,8 @@ template <class T> class DelayedPanel {
     [[nodiscard]] std::vector<Index> const& column_numbers() const {
         return has_upper_ ? column_numbers_ : row_numbers_;
     }
-    /// Prepares the panel for assembly: clears the columns of the children and all numbers. The first `own` columns are
-    /// not cleared, because they will be written (of ldl the lower triangle only).
+    /// Prepares the panel for assembly: clears the columns of the children and all numbers. The first `own`
+    /// columns are not cleared, because they will be overwritten (for ldl only the lower triangle).
     void clear(Index own) {
         for (Index j = 0; j < columns_; ++j) {
             T* const column = lower().column(j);
@@ -93,14 +94,14 @@ template <class T> class DelayedPanel {
         row_numbers_.clear();
         column_numbers_.clear();
     }
-    /// Before pivots are chosen.
+    /// Appends a row and a column before pivots are chosen.
     void append(Index row, Index column) {
         row_numbers_.push_back(row);
         if (has_upper_) column_numbers_.push_back(column);
     }
 
-    /// The pivots are chosen: the rows and columns were permuted by perm[new] = old. `column_perm` is empty if
-    /// only rows were.
+    /// Stores the chosen pivots. The rows and columns were permuted by perm[new] = old. `column_perm` is
+    /// empty if only rows were permuted.
     void set_pivots(Index pivots, std::span<std::int32_t const> row_perm,
                     std::span<std::int32_t const> column_perm) {
         pivots_ = pivots;

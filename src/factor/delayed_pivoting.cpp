@@ -15,10 +15,11 @@ namespace espalier {
 
 namespace {
 
-// To ask the system how much memory is left takes some microseconds.
+// The available memory is checked for panels from this size on, because asking the system takes some
+// microseconds.
 constexpr std::uint64_t large_panel = std::uint64_t{16} << 20;
 
-// The lower trapezoid, or all entries.
+// Copies the lower trapezoid, or all entries if `whole`.
 template <class T> void copy_panel(MatrixView<T const> from, bool whole, MatrixView<T> to) {
     for (Index j = 0; j < from.cols; ++j) {
         Index const first = whole ? 0 : j;
@@ -31,8 +32,8 @@ template <class T> void copy_panel(MatrixView<T const> from, bool whole, MatrixV
 std::optional<DelayRules> delay_rules(Pivoting pivoting, double u, double epsilon) {
     if (pivoting == Pivoting::static_pivots) return std::nullopt;
     DelayRules rules{.u = u, .growth = 1 / u};
-    // Refinement corrects a larger growth easily if the precision leaves digits for it: below 10 / u, but not more than
-    // the larger of 1 / u and the fourth root of 1 / epsilon.
+    // Refinement easily corrects a larger growth if the precision leaves digits for it. The bound is 10 / u,
+    // but at most the larger of 1 / u and the fourth root of 1 / epsilon.
     if (pivoting == Pivoting::automatic)
         rules.growth = std::max(rules.growth, std::min(10 / u, std::pow(epsilon, -0.25)));
     return rules;
@@ -67,8 +68,8 @@ PivotStats DelayedPivoting<T>::factorize(CblkId k, WorkerId worker, UpdateWorksp
     Index const from_children = num_left_by_children(k), arriving = from_children + num_received(k);
     Index const rows = rows_of_interior(k), width = factor_.cblk(k).width();
     MatrixView<T> from = factor_.lower(k);
-    // LDL interchanges rows and columns anyway. LU interchanges only rows at first: a column that is zero then takes
-    // the row of another one.
+    // LDL interchanges rows and columns anyway. LU first interchanges only rows, so that a column of zeros
+    // takes the row of another column.
     bool const may_restart = rows > 0 || form_.has_upper();
     auto attempt = Attempt::diagonal_failed;
     if (arriving == 0) {
@@ -87,7 +88,8 @@ PivotStats DelayedPivoting<T>::factorize(CblkId k, WorkerId worker, UpdateWorksp
     auto panel = allocate(k, worker, width + arriving);
     auto const assemble = [&] {
         panel->clear(width);
-        MatrixView<T> const own = form_.has_d() ? factor_.lower(k) : from; // for ldl only the diagonal block was saved
+        // for ldl only the diagonal block was saved
+        MatrixView<T> const own = form_.has_d() ? factor_.lower(k) : from;
         add_diagonal(k, from.block(0, 0, width, width), *panel);
         if (attempt == Attempt::rows_failed && form_.has_d())
             restore_rows(k, workspace, *panel);
@@ -98,7 +100,7 @@ PivotStats DelayedPivoting<T>::factorize(CblkId k, WorkerId worker, UpdateWorksp
     };
     assemble();
     PanelPivots<T> const pivots(form_, rules_, threshold_, rows);
-    // After an attempt, LU would fail again. LDL leaves aside the columns for which it has failed.
+    // After a failed attempt LU would fail again, whereas LDL skips the columns for which it has failed.
     bool const tries_summed_rows = arriving > 0 || (attempt == Attempt::diagonal_failed && form_.has_d());
     PivotStats stats;
     if (!may_restart) {
@@ -108,7 +110,7 @@ PivotStats DelayedPivoting<T>::factorize(CblkId k, WorkerId worker, UpdateWorksp
         stats = pivots.from_all_rows(*panel);
     }
     forget_received(k);
-    factor_.set_delayed(k, std::move(panel));
+    factor_.set_delayed(k, std::move(panel), worker);
     require_pivots(factor_, k, stats);
     return stats;
 }
@@ -133,8 +135,8 @@ template <class T> Index DelayedPivoting<T>::num_received(CblkId k) const {
     return sum;
 }
 
-// The rows below cblk k that will be eliminated. They come before those of a Schur complement. Without any,
-// there is no ancestor that could eliminate delayed columns.
+// The number of rows below cblk k that will be eliminated. They come before those of a Schur complement. If
+// there are none, no ancestor can eliminate delayed columns.
 template <class T> Index DelayedPivoting<T>::rows_of_interior(CblkId k) const {
     Index rows = 0;
     for (Blok const& blok : structure_.bloks_below(factor_.cblk(k)))
@@ -153,7 +155,7 @@ template <class T> void DelayedPivoting<T>::save(CblkId k, Saved& saved) const {
     copy_panel<T>(lower, form_.has_upper(), saved.panel);
 }
 
-// Whether pivots from the diagonal block serve for the first `rows` rows below, too.
+// Tries pivots from the diagonal block, and checks L in the first `rows` rows below.
 template <class T> auto DelayedPivoting<T>::try_static(CblkId k, Index rows, BlockDivision const* division,
                                                        Solve const& solve, PivotStats& stats) -> Attempt {
     stats = kernels_.try_diagonal(k, threshold_, division);
@@ -177,7 +179,7 @@ template <class T> std::unique_ptr<DelayedPanel<T>> DelayedPivoting<T>::allocate
     return std::make_unique<DelayedPanel<T>>(columns, rows_below, form_.has_upper(), memory);
 }
 
-// Error{out_of_memory} if delayed columns may not have `bytes`, of which `more` are to be allocated.
+// Throws Error{out_of_memory} if delayed columns may not have `bytes`, of which `more` must be allocated.
 template <class T> void DelayedPivoting<T>::require_memory(std::uint64_t bytes, std::uint64_t more) const {
     bool const exceeds_limit = bytes > rules_.most_bytes;
     if (exceeds_limit || (more >= large_panel && more > available_memory_bytes()))
@@ -189,7 +191,7 @@ template <class T> void DelayedPivoting<T>::require_memory(std::uint64_t bytes, 
                                     : "which are not available"));
 }
 
-// The columns of the cblk itself come first.
+// Adds the diagonal block. The columns of the cblk itself come first.
 template <class T> void DelayedPivoting<T>::add_diagonal(CblkId k, MatrixView<T const> diagonal,
                                                          DelayedPanel<T>& panel) const {
     copy_panel<T>(diagonal, form_.has_upper(), panel.lower().block(0, 0, diagonal.rows, diagonal.cols));
@@ -203,7 +205,7 @@ void DelayedPivoting<T>::add_rows(CblkId k, MatrixView<T const> below, DelayedPa
         copy_panel<T>(factor_.upper(k), true, panel.whole_upper().block(0, 0, below.rows, below.cols));
 }
 
-// A21 = L21 D L11^H P (or L11^T) after an attempt. Row perm[j] of L11^H P is row j of L11.
+// Restores A21 = L21 D L11^H P (or L11^T) after an attempt. Row perm[j] of L11^H P is row j of L11.
 template <class T> void DelayedPivoting<T>::restore_rows(CblkId k, UpdateWorkspace<T>& workspace,
                                                          DelayedPanel<T>& panel) const {
     MatrixView<T> const diagonal = factor_.diagonal(k), below = factor_.below(k);
@@ -219,7 +221,7 @@ template <class T> void DelayedPivoting<T>::restore_rows(CblkId k, UpdateWorkspa
                       panel.lower().block(panel.columns(), 0, below.rows, width));
 }
 
-// Columns left over become columns from `at` on. `runs` are their rows below as rows of cblk k.
+// Inserts columns left over as the columns from `at` on. `runs` are their rows below as rows of cblk k.
 template <class T>
 void DelayedPivoting<T>::add_columns(CblkId k, LeftOver<T> const& from, std::span<RowRun const> runs, Index at,
                                      DelayedPanel<T>& panel) const {

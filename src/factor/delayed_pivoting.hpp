@@ -30,10 +30,10 @@
 
 namespace espalier {
 
-/// The rules of an option in a precision; nothing for Pivoting::static_pivots.
+/// The rules of an option in a precision; empty for Pivoting::static_pivots.
 std::optional<DelayRules> delay_rules(Pivoting pivoting, double u, double epsilon);
 
-/// The bytes in which `workers` workers save parts of panels before the first attempt.
+/// The memory in which `workers` workers save parts of panels before the first attempt.
 std::uint64_t saved_panel_bytes(BlockStructure const& structure, FactorForm form, std::size_t scalar_bytes,
                                 int workers);
 
@@ -45,30 +45,33 @@ template <class T> class DelayedPivoting {
     /// Runs a step for all rows below the diagonal block of the cblk.
     using Solve = std::function<void(RowsStep<T> step)>;
 
-    /// For the own cblks of `factor`. The arguments must outlive this. Pivots below `threshold` are
+    /// Serves the own cblks of `factor`. The arguments must outlive this. Pivots below `threshold` are
     /// replaced if their columns are as small, or cannot be delayed.
     DelayedPivoting(Factor<T>& factor, KernelFamily<T>& kernels, DelayRules const& rules, Real<T> threshold,
                     int workers);
 
     /// Factorizes the panel of cblk k, whose children are finished and whose fan-in blocks are added. The attempt with
-    /// the diagonal block may be divided, and solve() is called after it. Errors as KernelFamily::factorize_panel, and {out_of_memory}.
+    /// the diagonal block may be divided, and solve() is called after it. Errors as KernelFamily::factorize_panel,
+    /// and {out_of_memory}.
     PivotStats factorize(CblkId k, WorkerId worker, UpdateWorkspace<T>& workspace,
                          BlockDivision const* division, Solve const& solve);
 
-    /// The fan-in block for `ghost`, to be sent: the sum of all contributions of this process, and the columns that
-    /// its cblks have left over for the ghost. Error{out_of_memory}.
+    /// Returns the fan-in block for `ghost`, ready to be sent: the sum of all contributions of this process,
+    /// and the columns that its cblks have left over for the ghost. Error{out_of_memory}.
     [[nodiscard]] Block complete(CblkId ghost, Block&& sum, UpdateWorkspace<T>& workspace) const;
-    /// Takes over the columns left over, if any, in a received fan-in block: `part` is what follows the sum, whose rows
-    /// are `rows`. Any worker, but not for the same target at the same time. Error{out_of_memory}, {internal}.
+    /// Stores the columns left over, if any, of a received fan-in block. `part` is the part of the block
+    /// after the sum, whose rows are `rows`. Any worker may call it, but not for the same target at the same
+    /// time. Error{out_of_memory}, {internal}.
     void receive(FanInBlock const& block, std::span<BlockRows const> rows, std::span<std::byte const> part);
 
     /// The bytes of all delayed panels.
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
   private:
-    // What the first attempt overwrites: the diagonal block, and for lu the rows of L below. The rows of U are
-    // computed last. Those of L of the other factorizations are restored from the result of the attempt: rook
-    // pivoting bounds L in the diagonal block, so this is as accurate as any elimination.
+    // The part of a panel that the first attempt overwrites: the diagonal block, and for lu the rows of L
+    // below. The rows of U are computed last. For the other factorizations, the rows of L are restored from
+    // the result of the attempt: rook pivoting bounds L in the diagonal block, so this is as accurate as any
+    // elimination.
     struct alignas(64) Saved { // written by one worker
         Arena memory;
         MatrixView<T> panel;
@@ -106,7 +109,7 @@ template <class T> class DelayedPivoting {
     DelayRules rules_;
     Real<T> threshold_;
     std::vector<CblkId> first_child_, next_sibling_;
-    std::size_t most_saved_ = 0; ///< The bytes of the largest one.
+    std::size_t most_saved_ = 0; ///< The size of the largest saved part in bytes.
     std::vector<Saved> saved_; ///< By worker.
     std::vector<std::vector<Received>> received_; ///< By cblk and ascending processes; empty with one process.
     std::atomic<std::uint64_t> bytes_{0};

@@ -10,7 +10,7 @@ namespace espalier {
 
 namespace {
 
-// For each number of the structure the place of its pivot.
+// For each number of the structure, the position of its pivot.
 std::vector<Index> places_of(std::vector<Index> const& numbers) {
     std::vector<Index> place(numbers.size());
     for (Index t = 0; t < std::ssize(numbers); ++t) place[numbers[t]] = t;
@@ -34,13 +34,13 @@ template <class T> class ColumnWriter {
 };
 
 struct PlacedRow {
-    Index place = 0; // in the factors
-    Index row = 0;   // below the pivots of the panel
+    Index place = 0; // position in the factors
+    Index row = 0;   // row below the pivots of the panel
     bool operator<(PlacedRow const& other) const { return place < other.place; }
 };
 
-// The rows below the pivots of cblk k by ascending places: those left over, whose numbers are `numbers`, and those of
-// its bloks.
+// The rows below the pivots of cblk k by ascending positions: the rows left over, whose numbers are
+// `numbers`, and the rows of its bloks.
 std::vector<PlacedRow> placed_rows(BlockStructure const& structure, CblkId k, std::span<Index const> numbers,
                                    std::vector<Index> const& place) {
     std::vector<PlacedRow> rows;

@@ -13,14 +13,14 @@ namespace espalier {
 namespace {
 
 constexpr std::size_t cache_line = 64;
-// Bytes between two checks of the interrupt, cleared in some milliseconds.
+// The number of bytes that are cleared between two checks of the interrupt, in some milliseconds.
 constexpr std::size_t cleared_at_once = 16 * Arena::alignment;
 
 std::size_t padded_bytes(Offset coefficients, std::size_t scalar_bytes) {
     return (scalar_bytes * coefficients + cache_line - 1) / cache_line * cache_line;
 }
 
-// Smaller panels are not worth the time of returning free memory of the heap.
+// For smaller panels, returning free memory of the heap takes too long.
 constexpr std::size_t returns_heap_from = std::size_t{16} << 20;
 
 } // namespace
@@ -38,7 +38,7 @@ std::uint64_t panel_bytes(BlockStructure const& structure, FactorForm form, std:
 template <class T> void Factor<T>::allocate(FactorForm form, std::vector<WorkerId> const& owner,
                                             Allocation allocation, WorkerTeam& team, Interrupt* interrupt) {
     int const num_workers = team.size();
-    clear_delayed(0);
+    clear_delayed(static_cast<int>(delayed_memory_.size()));
     form_ = form;
     allocation_ = allocation;
     owned_.assign(num_workers, {});
@@ -76,18 +76,19 @@ template <class T> void Factor<T>::keep_or_replace_arenas(std::vector<std::size_
         arenas_[a] = Arena();
         wanted += bytes[a];
     }
-    // The heap of the analysis would be resident besides the panels.
+    if (wanted > 0) clear_delayed(0);
+    // Without this, the heap of the analysis would be resident besides the panels.
     if (wanted >= returns_heap_from) return_free_memory();
     // Check the sum: each arena alone may fit although all together do not.
     if (std::uint64_t const available = wanted >= Arena::checked_bytes ? available_memory_bytes() : wanted;
         wanted > available)
         throw Error(Status::out_of_memory,
-                    fmt::format("the factors need {} bytes more, and {} are available", wanted, available));
+                    fmt::format("the factors need {} more bytes; {} bytes are available", wanted, available));
     for (std::size_t a = 0; a < bytes.size(); ++a)
         if (arenas_[a].size() < bytes[a]) arenas_[a] = Arena(bytes[a], allocation_);
 }
 
-// Like a program without regard to NUMA: the memory comes from the node of worker 0 while that has some.
+// Imitates a program that ignores NUMA: the memory comes from the node of worker 0 until it is full.
 template <class T> void Factor<T>::touch_from_one_worker(WorkerTeam& team, Interrupt* interrupt) {
     team.for_each_worker([&](WorkerId worker) {
         if (worker != 0) return;
@@ -101,14 +102,14 @@ template <class T> void Factor<T>::clear_owned(WorkerId worker, Interrupt* inter
 }
 
 template <class T> Factor<T>::Clearing::Clearing(Factor& factor, WorkerId worker, Interrupt* interrupt)
-    : factor_(factor), is_zero_(std::exchange(factor.zero_[worker], 0) != 0), // even if this is interrupted
+    : factor_(factor), is_zero_(std::exchange(factor.zero_[worker], 0) != 0), // also if this is interrupted
       arena_(factor.allocation_ == Allocation::global ? std::span<std::byte>() : factor.arenas_[worker].bytes()),
       interrupt_(interrupt) {}
 
 template <class T> void Factor<T>::Clearing::clear(CblkId k) {
     auto* const data = reinterpret_cast<std::byte*>(factor_.panels_[k]);
     std::size_t const whole = factor_.panel(k).size();
-    if (is_zero_) { // touched from this worker, so that pages are near it
+    if (is_zero_) { // this worker touches the pages, so that they are near it
         while (!arena_.done() && arena_.next() < data + whole) {
             count(Arena::alignment);
             arena_.touch_part();

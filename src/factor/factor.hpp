@@ -40,7 +40,7 @@
 
 namespace espalier {
 
-/// The properties of the five factorizations that storage and kernels depend on.
+/// The properties of the five factorizations that determine storage and kernels.
 struct FactorForm {
     Factorization kind = Factorization::llh;
     [[nodiscard]] bool has_upper() const { return kind == Factorization::lu; }
@@ -48,8 +48,8 @@ struct FactorForm {
     [[nodiscard]] bool conjugate() const { return kind == Factorization::llh || kind == Factorization::ldlh; }
 };
 
-/// Columns that cblks of process `from` have left over for a cblk of this process. Here the i-th row and column have
-/// the number first + i, which is not one of the structure.
+/// Columns that cblks of process `from` have left over for a cblk of this process. On this process, the i-th
+/// row and column have the number first + i, which lies beyond the structure.
 struct ArrivedColumns {
     std::int32_t from = 0;
     Index first = 0;
@@ -71,7 +71,7 @@ template <class T> class Factor {
     [[nodiscard]] FactorForm form() const { return form_; }
     [[nodiscard]] Cblk const& cblk(CblkId k) const { return structure_->cblk(k); }
 
-    /// Does this process have the panel of cblk k? Ghosts have none, and their views are invalid.
+    /// Whether this process has the panel of cblk k. Ghosts have no panel, and their views are invalid.
     [[nodiscard]] bool has_panel(CblkId k) const { return panels_[k] != nullptr; }
     [[nodiscard]] MatrixView<T> lower(CblkId k) const;
     [[nodiscard]] MatrixView<T> upper(CblkId k) const; ///< lu only.
@@ -93,24 +93,36 @@ template <class T> class Factor {
     [[nodiscard]] bool has_delayed() const {
         return std::ranges::any_of(delayed_, [](auto const& panel) { return panel != nullptr; });
     }
-    /// Removes all delayed panels. `workers` workers may add new ones; 0: none follow.
+    /// Removes all delayed panels. Up to `workers` workers may then add new ones, in the memory of the old ones. With 0
+    /// workers that memory is freed.
     void clear_delayed(int workers);
     [[nodiscard]] DelayedMemory& delayed_memory(WorkerId worker) { return delayed_memory_[worker]; }
-    /// Threads may call this at the same time for different cblks.
-    void set_delayed(CblkId k, std::unique_ptr<DelayedPanel<T>> panel) { delayed_[k] = std::move(panel); }
+    /// Bytes of the workers together, in use or kept for the next factorization.
+    [[nodiscard]] std::uint64_t delayed_memory_bytes() const {
+        std::uint64_t sum = 0;
+        for (DelayedMemory const& memory : delayed_memory_) sum += memory.bytes();
+        return sum;
+    }
+    /// Replaces the panel of cblk k, whose memory goes to the delayed panels that follow on `worker`. The workers may
+    /// call this at the same time for different cblks.
+    void set_delayed(CblkId k, std::unique_ptr<DelayedPanel<T>> panel, WorkerId worker) {
+        delayed_[k] = std::move(panel);
+        delayed_memory_[worker].give_back(std::as_writable_bytes(std::span(panels_[k], panel_size(cblk(k), form_))));
+    }
 
     /// Columns from other processes for an own cblk with delayed columns, by ascending processes.
     [[nodiscard]] std::span<ArrivedColumns const> arrived(CblkId k) const {
         return arrived_.empty() ? std::span<ArrivedColumns const>() : std::span(arrived_[k]);
     }
-    /// Those that process `from` has left over for cblk k; none if it has left over none.
+    /// Returns the columns that process `from` has left over for cblk k; empty if there are none.
     [[nodiscard]] ArrivedColumns arrived_from(std::int32_t from, CblkId k) const;
-    /// Numbers columns from process `from` for cblk k, which have these unknowns of the whole matrix. Any thread, but
-    /// not for the same cblk at the same time. Returns the first number.
+    /// Numbers the columns that process `from` has left over for cblk k. `unknowns` are their unknowns in the
+    /// whole matrix. Any thread may call it, but not for the same cblk at the same time. Returns the first
+    /// number.
     Index add_arrived(CblkId k, std::int32_t from, std::span<Index const> unknowns);
-    /// One more than the highest number of a row or column. Not while columns arrive.
+    /// One more than the highest number of a row or column. Not called while columns arrive.
     [[nodiscard]] Index num_numbers() const { return structure_->n + std::ssize(arrived_unknowns_); }
-    /// The unknown of the whole matrix for the number of a column. Any thread.
+    /// The unknown of the whole matrix for the number of a column. Any thread may call it.
     [[nodiscard]] Index unknown_of(Index number) const;
 
     /// Cblks whose panels `worker` clears and assembles.
@@ -133,7 +145,7 @@ template <class T> class Factor {
 
         Factor& factor_;
         bool is_zero_;
-        FirstTouch arena_; ///< If it is zero.
+        FirstTouch arena_; ///< Used if the panels are zeros.
         std::size_t unchecked_ = std::size_t{32} << 20; ///< Bytes since the last check of the interrupt.
         Interrupt* interrupt_;
     };
@@ -144,18 +156,18 @@ template <class T> class Factor {
     std::uint64_t move_to_owner(WorkerId worker, int node_os_index, std::size_t most_pages = 2048);
 
     [[nodiscard]] Allocation allocation() const { return allocation_; }
-    /// The arena of the panels of `worker`; with global allocation that of all. Empty without panels.
+    /// The arena of the panels of `worker`; with global allocation the one arena. Empty without panels.
     [[nodiscard]] Arena const& arena_of(WorkerId worker) const { return arenas_[arena_index(worker)]; }
     /// The panels of cblk k, lower and upper, as bytes in the arena.
     [[nodiscard]] std::span<std::byte const> panel(CblkId k) const;
 
-    /// For each cblk a worker on the NUMA node that has its panel, if some panels are not where their owners are; else
-    /// empty. Set by factorize().
+    /// For each cblk a worker on the NUMA node that has its panel. Empty if all panels are on the nodes of
+    /// their owners. Set by factorize().
     [[nodiscard]] std::vector<WorkerId> const& workers_at_panels() const { return workers_at_panels_; }
     void set_workers_at_panels(std::vector<WorkerId> workers) { workers_at_panels_ = std::move(workers); }
 
-    /// The modulus of replaced pivots of D and U; all other 1x1 pivots are larger. 0: none. Set by
-    /// factorize().
+    /// The modulus of replaced pivots of D and U. All other 1x1 pivots are larger. It is 0 if there are none.
+    /// Set by factorize().
     [[nodiscard]] Real<T> pivot_threshold() const { return pivot_threshold_; }
     void set_pivot_threshold(Real<T> threshold) { pivot_threshold_ = threshold; }
 
@@ -174,22 +186,24 @@ template <class T> class Factor {
     Allocation allocation_ = Allocation::local;
     std::vector<Arena> arenas_;
     std::vector<std::vector<CblkId>> owned_;
-    std::vector<std::uint8_t> zero_; ///< For each owner: its panels are zeros that the kernel provided.
+    std::vector<std::uint8_t> zero_; ///< For each owner, whether its panels are zeros from the kernel.
     std::vector<T*> panels_;         ///< lower(k); upper(k) follows it.
     std::vector<std::int32_t> perm_;
     std::vector<T> off_diagonal_;
     std::vector<std::unique_ptr<DelayedPanel<T>>> delayed_; ///< By cblk; empty if there can be none.
     std::vector<DelayedMemory> delayed_memory_;             ///< By worker.
-    std::vector<std::vector<ArrivedColumns>> arrived_;      ///< Likewise, and with one process.
+    /// By cblk; empty if there can be none, and with one process.
+    std::vector<std::vector<ArrivedColumns>> arrived_;
     std::vector<Index> arrived_unknowns_;
-    std::unique_ptr<std::mutex> unknowns_mutex_ = std::make_unique<std::mutex>(); ///< For arrived_unknowns_.
+    /// Guards arrived_unknowns_.
+    std::unique_ptr<std::mutex> unknowns_mutex_ = std::make_unique<std::mutex>();
     std::vector<WorkerId> workers_at_panels_;
     Real<T> pivot_threshold_ = 0;
 };
 
-/// Coefficients of the panels of cblk k: lower and, for lu, upper.
+/// The number of coefficients in the panels of cblk k: lower and, for lu, upper.
 [[nodiscard]] Offset panel_size(Cblk const& cblk, FactorForm form);
-/// Bytes of all panels, padding included.
+/// Bytes of all panels, including padding.
 [[nodiscard]] std::uint64_t panel_bytes(BlockStructure const& structure, FactorForm form,
                                         std::size_t scalar_bytes);
 

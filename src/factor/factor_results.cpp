@@ -8,7 +8,7 @@ namespace espalier {
 
 namespace {
 
-// Sums the bytes for each computer, in the order of their first processes, and for each NUMA node of it.
+// Sums the bytes for each NUMA node of each computer, in the order of the first processes of the computers.
 // Bytes on nodes without cores of the process are summed together.
 std::vector<double> node_bytes(std::vector<FactorResult> const& of_process) {
     if (of_process.size() == 1) return of_process.front().placement.node_bytes;

@@ -1,4 +1,4 @@
-// The results of a factorization on each process, and their sum in the report.
+// The results of a factorization on each process, and their sums for the report.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace espalier {
 
 /// The results of one process.
 struct FactorResult {
-    FactorizeStats stats; ///< Other processes do not receive worker_of_task.
+    FactorizeStats stats; ///< Without worker_of_task on other processes.
     std::string machine;  ///< The name of the computer that the process runs on.
     std::vector<int>
         nodes;           ///< The NUMA nodes on which the process has cores, by their numbers on the computer.

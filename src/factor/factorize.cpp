@@ -37,8 +37,8 @@ std::vector<trace::Dependency> dependencies(FactorPlan const& plan, std::int64_t
     return edges;
 }
 
-// Columns are delayed when the rows below a diagonal block are known, which other tasks compute if the panel is
-// cut into groups of rows.
+// Columns are delayed when all rows below a diagonal block are known. If the panel is cut into groups of
+// rows, other tasks compute these.
 void require_whole_panels(FactorPlan const& plan) {
     if (plan.cuts_panels && plan.settings.splitting == Splitting::two_d)
         throw Error(Status::usage, "columns cannot be delayed with split 2d: analyze with split 1d or "
@@ -48,7 +48,7 @@ void require_whole_panels(FactorPlan const& plan) {
 // The state that the tasks of one run share.
 template <class T> class FactorizationRun {
   public:
-    /// `first_number` is that of the plan's first task in the trace.
+    /// `first_number` is the number of the plan's first task in the trace.
     FactorizationRun(FactorPlan const& plan, Factor<T>& factor, WorkerTeam& team,
                      FactorizeOptions const& options, std::int64_t first_number)
         : plan_(plan), factor_(factor), structure_(factor.structure()), kernels_(make_kernel_family(factor)),
@@ -70,7 +70,8 @@ template <class T> class FactorizationRun {
         }
     }
 
-    /// The panels that are marked in `pending` are cleared and assembled before they are first written.
+    /// Registers the panels marked in `pending`, which are cleared and assembled before they are first
+    /// written.
     void assemble_late(std::span<T const> values, AssemblyMap const& assembly, std::vector<std::uint8_t> pending) {
         values_ = values;
         assembly_ = &assembly;
@@ -114,7 +115,7 @@ template <class T> class FactorizationRun {
         throw Error(Status::internal, "a message was scheduled as a task of a worker");
     }
 
-    /// `graph` is that of the plan, perhaps with other homes.
+    /// `graph` is the graph of the plan, perhaps with other homes.
     RunStats run(TaskGraph const& graph, Policy& policy, RunOptions options) {
         options.first_number = first_number_;
         options.numbers = plan_.number_of_task;
@@ -122,7 +123,7 @@ template <class T> class FactorizationRun {
         return messages_.run(
             graph, policy, [this](TaskId task, WorkerId worker) { execute(task, worker); }, std::move(options));
     }
-    /// run() for a short graph.
+    /// Does the work of run() for a short graph on the calling thread.
     void run_alone(TaskGraph const& graph) {
         check(interrupt_);
         team_.run_alone(graph, [this](TaskId task, WorkerId worker) { execute(task, worker); });
@@ -145,7 +146,7 @@ template <class T> class FactorizationRun {
     [[nodiscard]] std::uint64_t delayed_bytes() const { return delays_ ? delays_->bytes() : 0; }
 
   private:
-    struct alignas(64) WorkerStats { // written by its worker only
+    struct alignas(64) WorkerStats { // written only by its worker
         PivotStats pivots;
         double unreported = 0; // cost done since the last report of progress
         double unchecked = 0;  // cost done since the last check of the interrupt
@@ -155,7 +156,7 @@ template <class T> class FactorizationRun {
 
     // Seconds of work between two checks of the interrupt, which may call the user's function.
     static constexpr double check_interval = 2e-4;
-    // Shorter tasks run without checks.
+    // Returns null for shorter tasks, which run without checks.
     [[nodiscard]] Interrupt* interrupt_for(double cost) const {
         return cost > check_interval ? interrupt_ : nullptr;
     }
@@ -167,13 +168,13 @@ template <class T> class FactorizationRun {
         check(interrupt_);
     }
 
-    // For a trace: task `id` works on cblk k.
+    // Describes the work of task `id` on cblk k for a trace.
     [[nodiscard]] trace::StateInfo info(TaskId id, CblkId k) const {
         if (levels_.empty()) return {};
         return {first_number_ + plan_.number_of_task[id], structure_.number_of(k), levels_[k]};
     }
 
-    // A subtree is one task; a trace also shows the work on each of its cblks.
+    // Factorizes a subtree, which is one task. A trace also shows the work on each of its cblks.
     void factorize_branch(BranchId number, TaskId id, WorkerId worker) {
         Branch const& branch = plan_.partition.branches[number];
         if (structure_.is_kept(branch.first)) return;
@@ -199,7 +200,7 @@ template <class T> class FactorizationRun {
         }
     }
 
-    // Assembles cblk k and those in its branch that it contributes to, as far as they are pending.
+    // Assembles the pending cblks of this branch among cblk k and those to which it contributes.
     void assemble_before(CblkId k, CblkId root, trace::Track* track) {
         if (pending_.empty()) return;
         assemble_pending(k, track);
@@ -233,7 +234,7 @@ template <class T> class FactorizationRun {
         });
     }
 
-    // `single`: cblk k is all of the task, which may be divided.
+    // `single`: the task consists of cblk k only, and may be divided.
     PivotStats factorize_panel(CblkId k, TaskId id, bool single, WorkerId worker) {
         auto const solve = [&](RowsStep<T> step) {
             if (single && should_divide(id))
@@ -275,7 +276,8 @@ template <class T> class FactorizationRun {
         });
     }
 
-    // The diagonal block of a panel cut into groups of rows, or one of the groups below it.
+    // Works on the diagonal block of a panel that is cut into groups of rows, or on one of the groups below
+    // it.
     void work_on_panel(FactorTask const& task, CblkId k, WorkerId worker) {
         WorkerStats& stats = stats_[worker];
         double const cost = plan_.cblk_cost[k] / plan_.groups.count(k);
@@ -344,7 +346,7 @@ template <class T> class FactorizationRun {
 
     std::span<T const> values_;
     AssemblyMap const* assembly_ = nullptr;
-    std::vector<std::uint8_t> pending_; // by cblk; empty: all panels are assembled
+    std::vector<std::uint8_t> pending_; // by cblk; empty if all panels are assembled
     FactorPlan const& plan_;
     Factor<T>& factor_;
     BlockStructure const& structure_;
@@ -358,21 +360,23 @@ template <class T> class FactorizationRun {
     double progress_step_;
 
     WorkerTeam& team_;
-    std::vector<WorkerId> ran_by_;     // by task
-    std::vector<std::int32_t> levels_; // by cblk: its level in the tree; empty if no trace is recorded
+    std::vector<WorkerId> ran_by_;     // the worker of each task
+    std::vector<std::int32_t> levels_; // the level of each cblk in the tree; empty if no trace is recorded
     std::int64_t first_number_;        // number of the first task in the trace
     FanInBuffers<T> fan_in_;
     MessageRun messages_; // last, because its handlers use the rest
 };
 
-// Whether the calling thread runs all tasks. The queues of the other policies are part of what these are used for.
+// Whether the calling thread runs all tasks. Only static schedules allow this: users of the other policies
+// want the tasks to pass through the queues.
 bool runs_alone(FactorPlan const& plan, WorkerTeam const& team, FactorizeOptions const& options) {
     return !options.messaging && !team.recorder() && plan.settings.schedule == SchedulePolicy::static_order &&
            is_short(plan.factor.graph);
 }
 
-// Marks the panels that the tasks of subtrees clear and assemble while they are in the cache: no other task contributes to
-// them. Memory that is touched for the first time is left to its owners. Empty if there are none.
+// Marks the panels that the tasks of subtrees clear and assemble while they are in the cache, because no
+// other task contributes to them. Memory that is touched for the first time is left to its owners. Returns an
+// empty vector if there are no such panels.
 template <class T>
 std::vector<std::uint8_t> assembled_late(FactorPlan const& plan, Factor<T> const& factor) {
     std::vector<std::uint8_t> late;
@@ -392,6 +396,8 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
                                             FactorizeOptions const& options) {
     FactorizeStats stats;
     if (options.delays) require_whole_panels(plan);
+    // An earlier factorization may have had a higher limit.
+    if (options.delays && factor.delayed_memory_bytes() > options.delays->most_bytes) factor.clear_delayed(0);
     factor.set_pivot_threshold(static_cast<Real<T>>(options.pivot_threshold));
     bool const corrects = options.topology && options.topology->is_this_machine() &&
                           options.topology->num_nodes() > 1 && team.bound();
@@ -416,7 +422,7 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
 
     trace::Scope const recorded(options.phases, trace::Kind::factorization);
     Timer const timer;
-    // On all processes, even if the run fails, so that all number their tasks alike.
+    // Runs on all processes, even if the factorization fails, so that they all number tasks alike.
     std::int64_t const first_number =
         team.recorder() ? team.recorder()->reserve_tasks(plan.num_numbers()) : 0;
     std::unique_ptr<FactorizationRun<T>> run;
@@ -460,7 +466,7 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
 
 std::uint64_t workspace_bytes(BlockStructure const& structure, FactorForm form, std::size_t scalar_bytes,
                               int workers) {
-    // L D of the rows that face one cblk, which are at most as many as its columns.
+    // The workspace holds L D of the rows that face one cblk, which are at most as many as its columns.
     Offset scaled = 0;
     Index widest = 0;
     for (Cblk const& cblk : structure.cblks) widest = std::max(widest, cblk.width());

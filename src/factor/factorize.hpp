@@ -18,8 +18,8 @@
 namespace espalier {
 
 struct FactorizeOptions {
-    double pivot_threshold = 0; ///< Absolute: pivots smaller than this are replaced (not by llh, llt).
-    /// If set, columns of ldlt, ldlh and lu without a good pivot are delayed. For plans that do not cut panels in
+    double pivot_threshold = 0; ///< Pivots with a smaller modulus are replaced (not by llh, llt).
+    /// If set, columns of ldlt, ldlh and lu without a good pivot are delayed. The plan must not cut panels in
     /// two dimensions. All processes pass the same rules; only the bytes may differ.
     std::optional<DelayRules> delays{};
     ProgressSink* progress = nullptr;
@@ -27,17 +27,19 @@ struct FactorizeOptions {
     /// column block takes longer.
     Interrupt* interrupt = nullptr;
     trace::Track* phases = nullptr;       ///< Records assembly and factorization; may be null.
-    Messaging const* messaging = nullptr; ///< To the other processes of the plan; null with one process.
-    /// The machine of the team. Panels that are on other NUMA nodes than those of their owners are moved if the
-    /// allocation is local and workers are bound. If some remain elsewhere, tasks follow them (page_homes.hpp).
-    /// Null: tasks are at home where the plan says.
+    /// Connects the other processes of the plan; null with one process.
+    Messaging const* messaging = nullptr;
+    /// The machine of the team. Panels on other NUMA nodes than those of their owners are moved if the
+    /// allocation is local and workers are bound. If some remain elsewhere, their tasks follow them
+    /// (page_homes.hpp). If it is null, tasks have the homes of the plan.
     Topology const* topology = nullptr;
 };
 
 struct FactorizeStats {
     double time_s = 0;
     Index pivots_replaced = 0;
-    Index pivots_delayed = 0;        ///< Columns left over, counted at each panel that leaves them over.
+    /// The number of columns left over, counted at each panel that leaves them over.
+    Index pivots_delayed = 0;
     std::uint64_t delayed_bytes = 0; ///< Bytes of the panels of cblks with delayed columns.
     Index negative_pivots = 0;
     std::vector<WorkerId> worker_of_task; ///< The worker that ran each task of the plan.
@@ -45,13 +47,13 @@ struct FactorizeStats {
     std::int64_t tasks_divided = 0;
     std::uint64_t moved_bytes = 0; ///< Bytes of panels that were moved to the NUMA nodes of their owners.
     std::vector<std::int64_t> steals_by_distance;
-    double busy_s = 0; ///< Sum over the workers, in tasks and between two of them.
+    double busy_s = 0; ///< Time in tasks and between two tasks, summed over the workers.
     ExchangeStatistics exchange;
 };
 
-/// Factorize the matrix with these values (on the pattern of `assembly`) into `factor`, which was allocated.
+/// Factorizes the matrix with these values (on the pattern of `assembly`) into `factor`, which was allocated.
 /// The kept cblks of a Schur complement are updated but not eliminated. Collective with several processes;
-/// the statistics are those of this process. An exception is the same on all processes; it leaves the
+/// the statistics are those of this process. An exception is the same on all processes. It leaves the
 /// contents of the factor undefined, but its memory is kept, and all objects may be used again. Error{usage}
 /// if columns cannot be delayed with this plan.
 template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyMap const& assembly,

@@ -20,8 +20,8 @@
 
 namespace espalier {
 
-/// to += from, for rows [begin, end) of a panel. `from` has the rows of `rows`, without the first `skipped`
-/// ones; `to` starts with row `first_row` of the panel.
+/// Does to += from for rows [begin, end) of a panel. `from` has the rows of `rows`, without the first
+/// `skipped` ones; `to` starts with row `first_row` of the panel.
 template <class T> void add_rows(MatrixView<T> from, MatrixView<T> to, std::span<BlockRows const> rows,
                                  Index first_row, Index skipped, Index begin, Index end) {
     begin = std::max(begin, first_row);
@@ -37,7 +37,7 @@ template <class T> void add_rows(MatrixView<T> from, MatrixView<T> to, std::span
 
 template <class T> class FanInBuffers {
   public:
-    /// `structure` and `plan` live longer.
+    /// `structure` and `plan` must outlive this.
     FanInBuffers(BlockStructure const& structure, FactorPlan const& plan, FactorForm form)
         : structure_(structure), plan_(plan), form_(form),
           slots_(std::make_unique<Slot[]>(plan.factor.fan_in.blocks.size())) {
@@ -48,7 +48,7 @@ template <class T> class FanInBuffers {
     /// Error{out_of_memory}.
     UpdateTarget<T> target(std::int32_t block) {
         Slot& slot = slots_[block];
-        // An exception does not pass through std::call_once() on all systems.
+        // The allocation does not use std::call_once(), which exceptions do not leave on all systems.
         if (std::lock_guard const lock(slot.allocation); !slot.memory.data()) {
             slot.memory = Block::allocate(bytes_of(block));
             std::memset(slot.memory.data(), 0, slot.memory.size());
@@ -58,26 +58,26 @@ template <class T> class FanInBuffers {
         return {{one.lower, at}, {one.upper, at + info(block).rows - info(block).rows_below}};
     }
 
-    /// Counts a finished contribution. Returns the block after the last one, to be sent.
+    /// Counts a finished contribution. After the last one, returns the block, which is then sent.
     std::optional<Block> contributed(std::int32_t block) {
         Slot& slot = slots_[block];
         if (slot.to_come.fetch_sub(1, std::memory_order_acq_rel) > 1) return std::nullopt;
         return std::move(slot.memory);
     }
 
-    /// Stores incoming block `block` for its fan-in task. Error{internal} when its size is wrong or when it
-    /// has come before. With `delays` columns left over may follow the sum.
+    /// Stores incoming block `block` for its fan-in task. Error{internal} if its size is wrong or it has
+    /// already come. With `delays`, columns left over may follow the sum.
     void put(std::int32_t block, Block&& received, bool delays) {
         Slot& slot = slots_[block];
         bool const fits = delays ? received.size() >= bytes_of(block) : received.size() == bytes_of(block);
         if (!fits || slot.memory.data())
             throw Error(Status::internal,
-                        fmt::format("received a fan-in block of {} bytes; expected one of {} bytes, once",
+                        fmt::format("received a fan-in block of {} bytes; expected {} bytes, only once",
                                     received.size(), bytes_of(block)));
         slot.memory = std::move(received);
     }
 
-    /// Adds its rows within [begin, end) of the target's panel.
+    /// Adds the rows of the block within [begin, end) of the target's panel.
     void add(std::int32_t block, Index begin, Index end, Factor<T>& factor) {
         FanInBlock const& one = info(block);
         Views const from = views(block);
@@ -88,7 +88,7 @@ template <class T> class FanInBuffers {
                         one.rows - one.rows_below, begin, end);
     }
 
-    /// What follows the sum in an incoming block.
+    /// Returns the part of an incoming block after the sum.
     [[nodiscard]] std::span<std::byte const> left_over(std::int32_t block) const {
         return after_sum(slots_[block].memory, bytes_of(block));
     }
@@ -98,7 +98,7 @@ template <class T> class FanInBuffers {
         return Block(std::move(slots_[block].memory)).size();
     }
 
-    /// The block with this number in messages to this process. Error{internal} when there is none.
+    /// Returns the block with this number in messages to this process. Error{internal} if there is none.
     [[nodiscard]] std::int32_t incoming(std::int64_t number) const {
         if (number < 0 || number >= std::ssize(plan_.incoming))
             throw Error(Status::internal,
@@ -111,7 +111,7 @@ template <class T> class FanInBuffers {
     struct Slot {
         Block memory;
         std::mutex allocation; // held by the first contribution while it allocates
-        std::atomic<std::int32_t> to_come{0}; // contributions
+        std::atomic<std::int32_t> to_come{0}; // missing contributions
     };
     struct Views {
         MatrixView<T> lower, upper;

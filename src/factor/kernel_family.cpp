@@ -11,7 +11,7 @@ namespace espalier {
 
 namespace {
 
-// The unknown of a column of cblk k, for messages.
+// Names the unknown of a column of cblk k in messages.
 template <class T> std::string describe_unknown(Factor<T> const& factor, CblkId k, Index column) {
     DelayedPanel<T> const* const delayed = factor.delayed(k);
     Index number = factor.cblk(k).first_col + column;
@@ -51,7 +51,7 @@ template <class T> PivotStats KernelFamily<T>::factorize_panel(CblkId k, Real<T>
 
 template <class T>
 void KernelFamily<T>::update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window) {
-    if (factor_.below(group.source).cols == 0) return; // all its columns are delayed
+    if (factor_.below(group.source).cols == 0) return; // all columns of the source are delayed
     UpdateTarget<T> target{{factor_.lower(group.target), 0}, {}};
     if (factor_.form().has_upper())
         target.upper = {factor_.upper(group.target), factor_.cblk(group.target).width()};

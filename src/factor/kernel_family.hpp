@@ -21,7 +21,8 @@ template <class T> class KernelFamily {
     PivotStats factorize_panel(CblkId k, Real<T> threshold);
     /// Factorize the diagonal block alone; errors as above. With a division, other workers help if it is wide.
     PivotStats factorize_diagonal(CblkId k, Real<T> threshold, BlockDivision const* division = nullptr);
-    /// Likewise, without an error for a pivot that cannot be divided by: it is in PivotStats::zero_column.
+    /// Does the same without an error for a pivot that cannot be divided by. PivotStats::zero_column names
+    /// it.
     virtual PivotStats try_diagonal(CblkId k, Real<T> threshold, BlockDivision const* division) = 0;
     /// Solve for `count` rows from row `first` below the diagonal block on, after factorize_diagonal: L, and for
     /// lu also U.
@@ -35,11 +36,11 @@ template <class T> class KernelFamily {
     /// Subtract the contribution of group.source to group.target, to the rows in the window, in `target`.
     virtual void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window,
                         UpdateTarget<T> const& target) = 0;
-    /// Likewise, in the target's panel.
+    /// Subtracts the contribution from the target's panel.
     void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window = {});
 
-    /// Likewise for every group of cblk k below its diagonal block whose target is <= last_target. Checks the
-    /// interrupt between groups.
+    /// Subtracts the contributions of every group of cblk k below its diagonal block whose target is <=
+    /// last_target. Checks the interrupt between groups.
     void update_all(CblkId k, CblkId last_target, UpdateWorkspace<T>& workspace, Interrupt* interrupt);
 
   protected:
@@ -49,10 +50,10 @@ template <class T> class KernelFamily {
 };
 
 /// Throws an Error that names the unknown of the first pivot of cblk k that cannot be divided by, if there is
-/// one: zero, or after an overflow not finite.
+/// one. Such a pivot is zero or, after an overflow, not finite.
 template <class T> void require_pivots(Factor<T> const& factor, CblkId k, PivotStats const& stats);
 
-/// The family of `factor.form()`.
+/// Returns the kernels for `factor.form()`.
 template <class T> std::unique_ptr<KernelFamily<T>> make_kernel_family(Factor<T>& factor);
 
 } // namespace espalier

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <ctime>
 #include <memory>
 #include <numeric>
@@ -12,9 +13,11 @@
 #include <random>
 #include <utility>
 
+#include "comm/block.hpp"
 #include "core/timer.hpp"
 #include "factor/kernel_family.hpp"
 #include "kernels/product.hpp"
+#include "mapping/branches.hpp"
 #include "runtime/process_limits.hpp"
 
 namespace espalier {
@@ -27,24 +30,28 @@ double median(std::span<double> times) {
     return *middle;
 }
 
-// Measures a call, as the smaller one of wall time and processor time. The latter excludes time in which the
-// system runs other work, but is slow to read and too coarse for the shortest calls.
+// The processor time of the calling thread.
+double processor_seconds() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// Measures a call that is expected to take `expected` seconds. The time of a long call is the smaller one of its wall
+// time and its processor time. Processor time excludes time in which the system runs other work, but reading it takes as
+// long as a short call and slows down the next one. Short calls therefore use wall time. A short call that is interrupted
+// takes so long that the fit leaves it out.
 class CallTimer {
   public:
-    CallTimer() : processor_(processor_seconds()) {}
+    explicit CallTimer(double expected) : is_long_(expected > long_call), processor_(is_long_ ? processor_seconds() : 0) {}
     // Seconds since construction.
     [[nodiscard]] double seconds() const {
         double const wall = timer_.seconds() - overhead();
-        return std::max(std::min(wall, processor_seconds() - processor_), 1e-8);
+        return std::max(is_long_ ? std::min(wall, processor_seconds() - processor_) : wall, 1e-8);
     }
 
   private:
-    static double processor_seconds() {
-        timespec time{};
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-        return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-    }
-    // Seconds that reading the wall clock takes.
+    // The seconds that reading the wall clock takes.
     static double overhead() {
         static double const seconds = [] {
             std::vector<double> times(200);
@@ -57,25 +64,31 @@ class CallTimer {
         return seconds;
     }
 
+    static constexpr double long_call = 2e-5;
+    bool is_long_;
     double processor_;
-    Timer timer_; // after processor_
+    Timer timer_; // starts after processor_
 };
 
-// Whether a cblk receives all its updates just before it is factorized, as in tasks above the subtrees, or updates
-// others right after it, as inside a subtree. Sources have left the caches in the first case.
+// The order of updates. by_target: a cblk above the subtrees receives all its updates just before it is factorized, as
+// by tasks of its own; sources have left the caches. by_source: a cblk updates others right after its factorization, as
+// inside a subtree.
 enum class SweepOrder : std::uint8_t { by_target, by_source };
 
-// The calls of a sweep.
+// The calls of a sweep over cblks.
 struct Sweep {
     KernelSamples samples;
-    double seconds = 0; ///< All calls together took this time.
+    double seconds = 0; ///< The time of all calls together.
 };
 
 // Panels and workspace of one worker.
 template <class T> class WorkerKernels {
   public:
     WorkerKernels(BlockStructure const& structure, FactorForm form, WorkerTeam& team, WorkerId worker)
-        : structure_(structure), set_{kernel_kind(form.kind), sizeof(T)}, factor_(structure) {
+        : structure_(structure), expected_(default_cost_model(scalar_of<T>, kernel_kind(form.kind))),
+          set_(expected_.kernels), branches_(cut_branches(structure, cblk_costs(structure, expected_),
+                                                          std::max(2, team.size()))),
+          factor_(structure) {
         std::vector<WorkerId> const owner(structure.cblks.size(), worker);
         factor_.allocate(form, owner, Allocation::local, team);
         kernels_ = make_kernel_family(factor_);
@@ -95,12 +108,15 @@ template <class T> class WorkerKernels {
     template <class Predicate>
     Sweep sweep(SweepOrder order, Index step, Interrupt* interrupt, Predicate const& is_over) {
         Sweep calls;
+        double const processor = processor_seconds();
         for (CblkId k = 0; k < structure_.num_cblks() && !is_over(); ++k) {
-            // Narrow cblks with their neighbours, which share caches.
+            // Narrow cblks are measured with their neighbours, which share caches.
             Index const together = structure_.cblk(k).width() < 64 ? 64 : 1;
             if (k / together % step != 0) continue;
             check(interrupt);
             if (order == SweepOrder::by_target) {
+                Branch const& branch = branches_.branches[branches_.branch_of_cblk[k]];
+                if (branch.first != branch.root) continue;
                 for_each_facing_group(structure_, structure_.facing_ptr[k], structure_.facing_ptr[k + 1],
                                       [&](FacingGroup const& group) { update(group, true, calls); });
                 factorize(k, calls);
@@ -110,31 +126,34 @@ template <class T> class WorkerKernels {
                     b = update(facing_group(structure_, k, b), false, calls);
             }
         }
+        // The wall time of short calls includes interruptions.
+        calls.seconds = std::min(calls.seconds, processor_seconds() - processor);
         return calls;
     }
 
   private:
     BlokId update(FacingGroup const& group, bool is_cold, Sweep& calls) {
-        CallTimer const timer;
-        kernels_->update(group, workspace_);
-        double const seconds = timer.seconds();
         UpdateShape shape = update_shape(structure_, structure_.cblk(group.source), group.first);
         shape.is_cold = is_cold;
+        CallTimer const timer(expected_.update(shape));
+        kernels_->update(group, workspace_);
+        double const seconds = timer.seconds();
         calls.samples.updates.push_back({update_counts(set_, shape), seconds});
         calls.seconds += seconds;
         return group.end;
     }
     void factorize(CblkId k, Sweep& calls) {
-        CallTimer const timer;
+        Cblk const& cblk = structure_.cblk(k);
+        CallTimer const timer(expected_.panel(cblk));
         kernels_->factorize_panel(k, Real<T>(0));
         double const seconds = timer.seconds();
-        Cblk const& cblk = structure_.cblk(k);
         calls.samples.panels.push_back({panel_counts(set_, cblk.width(), cblk.rows_below()), seconds});
         calls.seconds += seconds;
     }
 
-    // Ones on the diagonal, and entries so small that these change little: however often cblks are factorized and
-    // updated, no pivot is replaced, and no number becomes subnormal.
+    // Fills the panels with ones on the diagonal and other entries so small that they hardly change the
+    // diagonal. However often cblks are factorized and updated, no pivot is replaced, and no number becomes
+    // subnormal.
     void fill_panels() {
         for (CblkId k = 0; k < structure_.num_cblks(); ++k) {
             MatrixView<T> const lower = factor_.lower(k);
@@ -153,15 +172,17 @@ template <class T> class WorkerKernels {
 
     static constexpr Index pattern_size = 1024;
     BlockStructure const& structure_;
+    CostModel expected_;
     KernelSet set_;
+    BranchPartition branches_;
     Factor<T> factor_;
     std::unique_ptr<KernelFamily<T>> kernels_;
     UpdateWorkspace<T> workspace_;
     std::array<T, pattern_size> pattern_;
 };
 
-// A sweep on all workers at once. Those that finish early work on until all have finished. Returns the mean seconds
-// of a sweep.
+// Runs a sweep on all workers at once. Workers that finish early continue until all have finished. Returns
+// the mean seconds of a sweep.
 template <class T> double sweep_together(std::vector<std::optional<WorkerKernels<T>>>& kernels, SweepOrder order,
                                          Index step, WorkerTeam& team, Interrupt* interrupt) {
     std::atomic<int> done{0};
@@ -181,7 +202,7 @@ template <class T> double sweep_together(std::vector<std::optional<WorkerKernels
     return std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(kernels.size());
 }
 
-// The median of the seconds of a call of `body`, of three, or fewer if they take long.
+// The median of the seconds of three calls of `body`, or of fewer if they take long.
 template <class Body> double seconds_of_call(Interrupt* interrupt, Body const& body) {
     std::vector<double> times;
     Timer const all;
@@ -202,7 +223,7 @@ double stream(double const* x, double* y, std::size_t n, Interrupt* interrupt) {
     return 3.0 * sizeof(double) * static_cast<double>(n) / seconds;
 }
 
-// Bytes per second of the sum of all x, in as many parts as hide the time of an addition.
+// Bytes per second of the sum of all x, in enough partial sums to hide the latency of an addition.
 double read(double const* x, std::size_t n, Interrupt* interrupt) {
     constexpr std::size_t parts = 16;
     double sums[parts] = {};
@@ -210,12 +231,27 @@ double read(double const* x, std::size_t n, Interrupt* interrupt) {
         for (std::size_t i = 0; i + parts <= n; i += parts)
             for (std::size_t s = 0; s < parts; ++s) sums[s] += x[i + s];
     });
-    volatile double const used = std::accumulate(sums, sums + parts, 0.0); // or the loop is left out
+    // keeps the compiler from removing the loop
+    volatile double const used = std::accumulate(sums, sums + parts, 0.0);
     static_cast<void>(used);
     return sizeof(double) * static_cast<double>(n) / seconds;
 }
 
-// The operations of the updates of the structure, counted as for real scalars.
+// Bytes per second at which the first contributions to fan-in blocks clear them. This is a mean: a virtual machine gets
+// some pages from its host, which takes many times longer, and has others.
+double touch_blocks(Interrupt* interrupt) {
+    constexpr std::size_t bytes = std::size_t{8} << 20;
+    std::array<Block, 12> blocks; // all are kept, so that no memory is used twice
+    Timer const timer;
+    for (Block& block : blocks) {
+        check(interrupt);
+        block = Block::allocate(bytes);
+        std::memset(block.data(), 0, bytes);
+    }
+    return static_cast<double>(blocks.size() * bytes) / timer.seconds();
+}
+
+// The number of operations of all updates of the structure, counted as for real scalars.
 double operations(BlockStructure const& structure, KernelSet kernels) {
     double sum = 0;
     for (Cblk const& cblk : structure.cblks)
@@ -228,8 +264,8 @@ double operations(BlockStructure const& structure, KernelSet kernels) {
     return sum;
 }
 
-// Adds the samples of one structure. Returns the seconds of one worker alone, and while all work. The two take turns,
-// because the speed of a machine changes.
+// Adds the samples of one structure. Returns the seconds of one worker alone, and while all workers compute.
+// The two measurements alternate, because the speed of a machine changes.
 template <class T>
 std::pair<double, double> time_structure(BlockStructure const& structure, FactorForm form, double rate,
                                          WorkerTeam& team, TimingOptions const& options, KernelSamples& samples) {
@@ -260,7 +296,7 @@ template <class T> double kernel_rate() {
     std::vector<T> a(n * n, T(1)), c(n * n, T(0));
     std::vector<double> times(5);
     for (double& time : times) {
-        CallTimer const timer;
+        CallTimer const timer(1);
         subtract_product<T>(Op::transpose, {a.data(), n, n, n}, {a.data(), n, n, n}, {c.data(), n, n, n});
         time = timer.seconds();
     }
@@ -300,6 +336,7 @@ MemoryRates time_memory(WorkerTeam& team, Interrupt* interrupt) {
         if (worker > 0) return;
         rates.one = stream_of(0);
         rates.read_one = read_of(0);
+        rates.first_touch = touch_blocks(interrupt);
     });
     team.for_each_worker([&](WorkerId w) { rate[w].one = stream_of(w); });
     team.for_each_worker([&](WorkerId w) { rate[w].read_one = read_of(w); });

@@ -13,21 +13,23 @@
 namespace espalier {
 
 struct TimingOptions {
-    double seconds = 0.2; ///< Approximate time for each structure and one worker; all together take about as long.
+    /// Approximate time for each structure with one worker; all workers together take as long again.
+    double seconds = 0.2;
     Interrupt* interrupt = nullptr;
 };
 
 struct KernelTimings {
-    KernelSamples samples; ///< From one worker while the others are idle.
-    double contention = 1; ///< Time of this work on all workers at once, relative to one.
+    KernelSamples samples; ///< Measured on one worker while the others are idle.
+    double contention = 1; ///< Time of this work on all workers at once, divided by the time on one.
 };
 
-/// Operations of T per second (a multiply-add counts as two) that kernels may reach: half the rate of a product.
+/// The operations of T per second (a multiply-add counts as two) that kernels may reach: half the rate of a
+/// product.
 template <class T> double kernel_rate();
 
-/// Each kernel is called twice, once just before its target is factorized and once right after its source was.
-/// Structures that take longer than the time are measured in a part of their cblks. Each worker has panels of its
-/// own. Requires a BLAS with one thread. Error{cancelled}, {out_of_memory}.
+/// Measures each kernel twice, once just before its target is factorized and once right after its source was
+/// factorized. If a structure takes longer than the time, a part of its cblks is measured. Each worker has
+/// panels of its own. Requires a BLAS with one thread. Error{cancelled}, {out_of_memory}.
 template <class T>
 KernelTimings time_kernels(std::span<BlockStructure const> structures, FactorForm form, WorkerTeam& team,
                            TimingOptions const& options = {});
@@ -38,6 +40,7 @@ struct MemoryRates {
     double all = 0;      ///< ... and the sum over all workers at once.
     double read_one = 0; ///< Read by one worker alone in x^T x, ...
     double read_all = 0; ///< ... and the sum over all workers at once.
+    double first_touch = 0; ///< Cleared by one worker in blocks of messages that it has just allocated.
 };
 MemoryRates time_memory(WorkerTeam& team, Interrupt* interrupt = nullptr);
 

@@ -17,7 +17,7 @@ std::size_t padded_sum(std::size_t bytes) {
     throw Error(Status::internal, "the columns left over in a fan-in block are inconsistent");
 }
 
-// Writes numbers and coefficients one after the other.
+// Writes numbers and coefficients to consecutive memory.
 class PartWriter {
   public:
     explicit PartWriter(std::byte* at) : at_(at) {}

@@ -1,6 +1,6 @@
-// Columns that cblks leave over for a cblk of another process (delayed_pivoting.hpp). They travel in the fan-in
-// block that their process sends for that cblk in any case, behind the sum. A block without them is as long as the
-// plan says. Numbers come first, as Index:
+// Columns that cblks leave over for a cblk of another process (delayed_pivoting.hpp). They are sent behind
+// the sum in the fan-in block that their process sends for that cblk in any case. A block without such
+// columns has the length in the plan. Numbers come first, as Index:
 //
 //     sum | number of cblks | for each cblk: header, runs, unknowns | for each cblk: S, rows below, of lu also U
 //
@@ -22,8 +22,8 @@
 
 namespace espalier {
 
-/// The rows of `child` below its diagonal block, counted from 0, as rows in the panel of its parent; for a ghost as
-/// rows of its fan-in block. Valid until the next use of the workspace.
+/// The rows of `child` below its diagonal block, counted from 0, as rows in the panel of its parent, or for a
+/// ghost as rows of its fan-in block. Valid until the next use of the workspace.
 template <class T>
 std::span<RowRun const> rows_in_parent(BlockStructure const& structure, CblkId child, UpdateWorkspace<T>& workspace);
 
@@ -37,7 +37,7 @@ template <class T>
 Block append_left_over(Factor<T> const& factor, std::span<CblkId const> cblks, Block&& sum, std::size_t bytes,
                        UpdateWorkspace<T>& workspace);
 
-/// What a received fan-in block has behind a sum of `sum_bytes`.
+/// Returns the part of a received fan-in block behind a sum of `sum_bytes`.
 [[nodiscard]] std::span<std::byte const> after_sum(Block const& block, std::size_t sum_bytes);
 
 /// The columns that cblks of another process have left over for a cblk of this one.
@@ -48,8 +48,8 @@ template <class T> class ReceivedColumns {
         LeftOver<T> columns;
     };
 
-    /// Copies `part`, which a block has behind its sum. `rows` are the rows of the sum. Error{internal} if the part
-    /// is not what append_left_over() makes, {out_of_memory}.
+    /// Copies `part`, the part of a block behind its sum. `rows` are the rows of the sum. Error{internal} if
+    /// the part was not made by append_left_over(), {out_of_memory}.
     ReceivedColumns(std::span<std::byte const> part, std::span<BlockRows const> rows, bool has_upper);
 
     [[nodiscard]] std::vector<Source> const& sources() const { return sources_; }

@@ -14,10 +14,10 @@ namespace espalier {
 
 namespace {
 
-// The column blocks that change, and W in their rows alone: those of path[i] are the rows from place[path[i]] on.
+// The cblks that change, and the rows of W in them. The rows of path[i] start at row place[path[i]].
 template <class T> struct Path {
     std::vector<CblkId> cblks;
-    std::vector<Index> place; // by cblk; -1 if it is not on the path
+    std::vector<Index> place; // by cblk; -1 if the cblk is not on the path
     std::vector<T> w;
     Index rows = 0;
     Index rank = 0;
@@ -32,7 +32,7 @@ struct ChangedEntry {
     Offset position = 0;
 };
 
-// The nonzeros of a column of W by ascending rows of the structure.
+// The nonzeros of a column of W, sorted by rows of the structure.
 template <class T>
 std::vector<ChangedEntry> entries_of(BlockStructure const& structure, CscMatrix<T> const& w, Index column) {
     std::vector<ChangedEntry> entries;
@@ -42,7 +42,7 @@ std::vector<ChangedEntry> entries_of(BlockStructure const& structure, CscMatrix<
     return entries;
 }
 
-// Whether these rows, the first of which is a column of cblk k, are all in its panel.
+// Whether all these rows, of which the first is a column of cblk k, are in its panel.
 bool are_in_panel(BlockStructure const& structure, CblkId k, std::vector<ChangedEntry> const& entries) {
     auto blok = structure.bloks_of(structure.cblk(k)).begin();
     auto const end = structure.bloks_of(structure.cblk(k)).end();
@@ -53,7 +53,7 @@ bool are_in_panel(BlockStructure const& structure, CblkId k, std::vector<Changed
     return true;
 }
 
-// The path of all columns of W with their entries; nothing if some are outside of the structure.
+// The path of all columns of W with their entries; empty if some entries are outside of the structure.
 template <class T> std::optional<Path<T>> find_path(BlockStructure const& structure, CscMatrix<T> const& w) {
     Path<T> path;
     path.rank = w.cols;
@@ -78,7 +78,7 @@ template <class T> std::optional<Path<T>> find_path(BlockStructure const& struct
     return path;
 }
 
-// One run along a path, which stores new factors or only finds out whether there are any.
+// One run along a path, which stores new factors or only checks whether they exist.
 template <class T> class LowRankRun {
   public:
     LowRankRun(Factor<T>& factor, Path<T> path, int sign, double largest, WorkerTeam& team, Interrupt* interrupt,
@@ -108,7 +108,7 @@ template <class T> class LowRankRun {
         return MatrixView<T>{panel_.data(), panel_rows_, path_.rank, panel_rows_}.block(first, 0, count, path_.rank);
     }
 
-    // The rows of W that cblk k has, its own rows in the order of its pivots.
+    // Collects the rows of W for cblk k, with its own rows in the order of its pivots.
     void gather(CblkId k) {
         Cblk const& c = factor_.cblk(k);
         panel_rows_ = c.stride;
@@ -146,7 +146,7 @@ template <class T> class LowRankRun {
         return true;
     }
 
-    // Computes the coefficients of column j, whose pivot is alone. D has the squares of the diagonal of llh.
+    // Computes the coefficients of column j, which has a 1x1 pivot. D has the squares of the diagonal of llh.
     bool change_pivot(CblkId k, Index j) {
         T& stored = factor_.diagonal(k)(j, j);
         T const old = conjugate_ || !has_d_ ? T(real_part(stored)) : stored;
@@ -170,7 +170,7 @@ template <class T> class LowRankRun {
         return true;
     }
 
-    // Computes those of columns j and j + 1, with the pivot [a b^op; b c].
+    // Computes the coefficients of columns j and j + 1, which have the pivot [a b^op; b c].
     bool change_pair(CblkId k, Index j) {
         T& stored_a = factor_.diagonal(k)(j, j);
         T& stored_c = factor_.diagonal(k)(j + 1, j + 1);
@@ -197,7 +197,7 @@ template <class T> class LowRankRun {
         }
         steps_.starts_pair[j] = true;
         if (!stores_) return true;
-        // A zero would make two pivots of the pair.
+        // A zero would turn the pair into two 1x1 pivots.
         if (b == T(0)) b = T(std::numeric_limits<Real<T>>::min());
         stored_a = a;
         stored_b = b;
@@ -205,7 +205,7 @@ template <class T> class LowRankRun {
         return true;
     }
 
-    // Wide panels are shared by the workers.
+    // The workers share wide panels.
     void change_below(CblkId k) {
         MatrixView<T> const below = factor_.below(k);
         Index const width = below.cols;
@@ -221,7 +221,7 @@ template <class T> class LowRankRun {
         });
     }
 
-    // The changes alpha w w^H of the remaining matrix must not be much larger than the matrix.
+    // The changes alpha w w^H of the remaining matrix must not be much larger than the matrix itself.
     bool grows(CblkId k) {
         Index const width = factor_.cblk(k).width();
         for (Index t = 0; t < path_.rank; ++t) {

@@ -26,10 +26,10 @@ enum class LowRankResult {
 /// this process.
 template <class T> bool can_update_low_rank(Factor<T> const& factor);
 
-/// Changes `factor`, for which the function above returns true, by W (n x k, general storage, its rows in the order of
-/// vectors). `sign` is 1 or -1. `largest` is the largest modulus of an entry of the new matrix. If the result is not
-/// LowRankResult::changed, the factors are as before. Error{not_positive_definite} for llh: likewise;
-/// Error{cancelled}: the factors are undefined.
+/// Changes `factor`, for which can_update_low_rank() is true, by W (n x k, general storage, its rows in the
+/// order of vectors). `sign` is 1 or -1. `largest` is the largest modulus of an entry of the new matrix. The
+/// factors are unchanged unless the result is LowRankResult::changed, and also after
+/// Error{not_positive_definite} for llh. After Error{cancelled} they are undefined.
 template <class T> LowRankResult update_low_rank(Factor<T>& factor, CscMatrix<T> const& w, int sign, double largest,
                                                  WorkerTeam& team, Interrupt* interrupt = nullptr);
 

@@ -4,7 +4,7 @@
 
 namespace espalier {
 
-// Strip s of an arena, of `bytes`, lies on node[s] of the topology; num_nodes() stands for all other nodes.
+// Strip s of `bytes` bytes of an arena is on node[s] of the topology; num_nodes() stands for all other nodes.
 struct PageStrips {
     std::size_t bytes = 1;
     std::vector<int> node; ///< page_unknown if the system gives no node.
@@ -19,7 +19,7 @@ std::size_t divided(std::size_t value, std::size_t by) {
     return (value + by - 1) / by;
 }
 
-// Reads the nodes of the pages from the system, if there is a choice.
+// Reads the nodes of the pages from the system if there are several nodes.
 PageStrips measure_strips(Arena const& arena, std::size_t strip_bytes, Topology const& topology) {
     if (topology.num_nodes() == 1) return {arena.size(), {0}};
     PageSample sample = sample_nodes(arena.bytes(), strip_bytes);
@@ -45,7 +45,7 @@ PanelNodes<T>::PanelNodes(Factor<T> const& factor, WorkerTeam& team, Topology co
     : factor_(factor), owners_(factor.num_owners()), shares_(factor.structure().cblks.size()) {
     bool const global = factor.allocation() == Allocation::global;
     std::size_t total = 0;
-    std::vector<std::size_t> first_page; // by interleaved arena
+    std::vector<std::size_t> first_page; // for each interleaved arena
     std::size_t pages = 0;
     for (WorkerId w = 0; w < factor.num_owners(); ++w) {
         Arena const& arena = factor.arena_of(w);
@@ -61,7 +61,7 @@ PanelNodes<T>::PanelNodes(Factor<T> const& factor, WorkerTeam& team, Topology co
                    : predict_strips(arena, team.places()[w].node, topology.num_nodes(), first_page[w]);
     };
     PageStrips const common = global && total > 0 ? strips_of(0) : PageStrips{};
-    constexpr std::size_t few_cblks = 500; // found in less time than waking a thread takes
+    constexpr std::size_t few_cblks = 500; // examined in less time than waking a thread takes
     team.for_each_worker(factor.structure().cblks.size() > few_cblks, [&](WorkerId worker) {
         for (WorkerId w = worker; w < factor.num_owners(); w += team.size()) {
             Arena const& arena = factor.arena_of(w);

@@ -1,5 +1,6 @@
-// The NUMA nodes of panels. In: a factor, its owners' places, the topology. On this machine the nodes of a sample
-// of pages are read from the system; for another topology they are predicted from the allocation.
+// The NUMA nodes of panels. The input is a factor, the workers of its owners, and the topology. On this
+// machine the nodes of a sample of pages are read from the system; for another topology they are predicted
+// from the allocation.
 #pragma once
 
 #include <algorithm>

@@ -15,7 +15,7 @@ namespace espalier {
 
 namespace {
 
-// Row i becomes the one that was perm[i].
+// Permutes the rows: the new row i is the old row perm[i].
 template <class T> void permute_rows(MatrixView<T> a, std::span<std::int32_t const> perm) {
     std::vector<T> column(perm.size());
     for (Index j = 0; j < a.cols; ++j) {
@@ -24,7 +24,7 @@ template <class T> void permute_rows(MatrixView<T> a, std::span<std::int32_t con
     }
 }
 
-// Lets the first pivot be an entry that is not finite, if there is one.
+// Makes an entry that is not finite the first pivot, if there is one.
 template <class T> void show_overflow(MatrixView<T> a) {
     for (Index j = 0; j < a.cols; ++j)
         for (Index i = 0; i < a.rows; ++i)
@@ -91,7 +91,7 @@ template <class T> bool PanelPivots<T>::bounds_l(MatrixView<T const> below) cons
     return true;
 }
 
-// Columns without a pivot in the fully summed rows are tried with a view of all rows at the end.
+// Columns without a pivot in the fully summed rows are tried at the end, with pivots from all rows.
 template <class T> bool PanelPivots<T>::from_summed_rows_ldl(DelayedPanel<T>& panel, PivotStats& stats) const {
     Index const m = panel.columns();
     MatrixView<T> const lower = panel.lower(), square = lower.block(0, 0, m, m);
@@ -107,7 +107,7 @@ template <class T> bool PanelPivots<T>::from_summed_rows_ldl(DelayedPanel<T>& pa
     return true;
 }
 
-// L21 for the first pivots, and what remains of the other columns: A22 - L21 (L12 D)^H or (L12 D)^T.
+// Computes L21 for the first pivots, and updates the other columns: A22 - L21 (L12 D)^H or (L12 D)^T.
 template <class T> void PanelPivots<T>::eliminate_below_ldl(DelayedPanel<T>& panel, Index pivots) const {
     Index const m = panel.columns(), rest = m - pivots;
     MatrixView<T> const lower = panel.lower(), square = lower.block(0, 0, pivots, pivots);
@@ -124,7 +124,7 @@ template <class T> void PanelPivots<T>::eliminate_below_ldl(DelayedPanel<T>& pan
                         below.block(0, pivots, below.rows, rest));
 }
 
-// Eliminates the columns from `first` on with a view of all rows. `perm` are the rows and columns so far.
+// Eliminates the columns from `first` on with respect to all rows. `perm` has the rows and columns so far.
 template <class T>
 PivotStats PanelPivots<T>::finish_ldl(DelayedPanel<T>& panel, Index first, std::span<std::int32_t> perm) const {
     Index const m = panel.columns(), rest = m - first;

@@ -10,29 +10,30 @@
 
 namespace espalier {
 
-/// When columns are delayed.
+/// The rules that decide when columns are delayed.
 struct DelayRules {
     double u = 0.01;       ///< Least modulus of a pivot relative to the other entries of its column.
     double growth = 100;   ///< Pivots from the fully summed rows are kept if the entries of L are not larger.
-    /// For all delayed panels and columns left over of a process.
+    /// Limit for all delayed panels and columns left over of a process.
     std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// Each function eliminates the columns of an assembled panel and tells it its pivots.
+/// Each function eliminates the columns of an assembled panel and stores the pivots in the panel.
 template <class T> class PanelPivots {
   public:
-    /// The first `rows` rows below will be eliminated: L must be bounded there. Pivots below `threshold` are replaced if
-    /// their columns are as small.
+    /// The first `rows` rows below will be eliminated, and L must be bounded there. Pivots below `threshold`
+    /// are replaced if their columns are as small.
     PanelPivots(FactorForm form, DelayRules const& rules, Real<T> threshold, Index rows)
         : form_(form), rules_(rules), threshold_(threshold), rows_(rows) {}
 
-    /// All columns, with pivots from the fully summed rows. Where nothing can be delayed. lu interchanges only rows.
+    /// Eliminates all columns, with pivots from the fully summed rows. Used where nothing can be delayed. lu
+    /// interchanges only rows.
     PivotStats eliminate_all(DelayedPanel<T>& panel) const;
-    /// With a view of all rows: columns without a good pivot are left over (kernels/threshold.hpp). Where nothing can be
-    /// delayed, lu then has no column left.
+    /// Examines all rows: columns without a good pivot are left over (kernels/threshold.hpp). With lu, no
+    /// column is left over where nothing can be delayed.
     PivotStats from_all_rows(DelayedPanel<T>& panel) const;
-    /// Likewise, in less time: columns that have a pivot in the fully summed rows are eliminated first, all at once.
-    /// Returns false, and has overwritten the panel, if this does not bound L.
+    /// Does the same in less time: columns that have a pivot in the fully summed rows are eliminated first,
+    /// all at once. If this does not bound L, returns false; the panel is then overwritten.
     bool from_summed_rows(DelayedPanel<T>& panel, PivotStats& stats) const;
 
   private:

@@ -34,7 +34,7 @@ void for_each_pivot(Factor<T> const& factor, CblkId k, Single const& single, Pai
     }
 }
 
-// A product as phase and logarithm of the modulus; the phase of a real product is exactly +-1.
+// A product as phase and logarithm of its modulus. The phase of a real product is exactly +-1.
 class Product {
   public:
     template <class T> void multiply(T factor, int times = 1) {
@@ -61,7 +61,7 @@ class Product {
 
 } // namespace
 
-// Each cycle of even length is odd.
+// A cycle of even length is an odd permutation.
 bool is_odd(std::span<std::int32_t const> perm) {
     std::vector<bool> seen(perm.size(), false);
     bool odd = false;
@@ -108,7 +108,7 @@ template <class T> Inertia pivot_signs(Factor<T> const& factor) {
                 else
                     ++(real_part(d) > 0 ? signs.positive : signs.negative);
             },
-            [&](PivotBlock<T> const&) { // never replaced, and indefinite: |d00 d11| < |d10|^2
+            [&](PivotBlock<T> const&) { // such a pivot is never replaced, and indefinite: |d00 d11| < |d10|^2
                 ++signs.positive;
                 ++signs.negative;
             });
@@ -125,7 +125,7 @@ template <class T> Determinant<T> pivot_product(Factor<T> const& factor) {
         if (form.has_upper() && (delayed ? delayed->is_odd : is_odd(factor.perm(k)))) product.multiply(-1.0);
         for_each_pivot(
             factor, k, [&](T d) { product.multiply(d, cholesky ? 2 : 1); },
-            [&](PivotBlock<T> const& d) { // scaled by |d10|, which is its largest entry or nearly so
+            [&](PivotBlock<T> const& d) { // d is scaled by |d10|, which is its largest entry or nearly so
                 Real<T> const scale = std::abs(d.d10);
                 product.multiply_modulus(static_cast<double>(scale), 2);
                 T const determinant = d.d00 / scale * (d.d11 / scale) - d.d10 / scale * (d.d01 / scale);

@@ -18,14 +18,14 @@ template <class T> Pivots<T> pivots_of(Factor<T> const& factor);
 /// Whether a permutation is odd.
 bool is_odd(std::span<std::int32_t const> perm);
 
-/// Signs of the eigenvalues of D, by Sylvester's law those of the matrix; llh has positive ones only.
-/// Replaced pivots, whose signs are those of rounding errors, count as zero. They are known by their modulus,
-/// Factor::pivot_threshold(); one that was exactly that large by itself counts as zero too. Error{usage} for
-/// lu, and for llt and ldlt of complex matrices, whose pivots have no sign.
+/// The signs of the eigenvalues of D, which by Sylvester's law are those of the matrix. llh has only positive
+/// ones. Replaced pivots, whose signs are those of rounding errors, count as zero. They are recognized by
+/// their modulus, Factor::pivot_threshold(); an original pivot of exactly this modulus also counts as zero.
+/// Error{usage} for lu, and for llt and ldlt of complex matrices, whose pivots have no sign.
 template <class T> Inertia pivot_signs(Factor<T> const& factor);
 
-/// The product of the pivots, replaced ones as they are, and of the signs of the local row permutations of
-/// lu: the determinant of the matrix. (All other permutations are symmetric, and cancel.)
+/// The determinant of the matrix: the product of the pivots, including replaced ones, and of the signs of the
+/// local row permutations of lu. (All other permutations are symmetric, and cancel.)
 template <class T> Determinant<T> pivot_product(Factor<T> const& factor);
 
 } // namespace espalier

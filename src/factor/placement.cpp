@@ -10,7 +10,7 @@ namespace espalier {
 
 namespace {
 
-// Bytes of one or more tasks.
+// The bytes that one or more tasks touch.
 struct Touched {
     double all = 0;
     double local = 0;
@@ -51,11 +51,11 @@ template <class T> Placement measure_placement(Factor<T> const& factor, FactorPl
         return placement;
     }
 
-    // Each worker counts a part of the tasks, including those that other workers ran.
+    // Each worker examines a part of the tasks, including tasks that other workers ran.
     std::int64_t const tasks = std::ssize(plan.factor.tasks), workers = team.size();
     std::vector<double> share_of_task(tasks, -1);
     std::vector<std::vector<Touched>> counted(workers);
-    constexpr std::int64_t few_tasks = 200; // counted in less time than waking a thread takes
+    constexpr std::int64_t few_tasks = 200; // examined in less time than waking a thread takes
     team.for_each_worker(tasks > few_tasks, [&](WorkerId counter) {
         std::vector<Touched> of_worker(workers);
         for (auto t = counter * tasks / workers; t < (counter + 1) * tasks / workers; ++t) {
@@ -77,7 +77,7 @@ template <class T> Placement measure_placement(Factor<T> const& factor, FactorPl
     }
     placement.touched_bytes = all.all;
     placement.local_share = all.share();
-    std::erase(share_of_task, -1.0); // tasks without bytes
+    std::erase(share_of_task, -1.0); // removes tasks without bytes
     if (share_of_task.empty()) return placement;
     auto const middle = share_of_task.begin() + std::ssize(share_of_task) / 2;
     std::nth_element(share_of_task.begin(), middle, share_of_task.end());

@@ -1,5 +1,5 @@
-// The NUMA nodes of panels, and the share of the bytes of each task that lie on the node of its worker. In: a
-// factor, its plan, the worker of each task, the places of the workers.
+// The NUMA nodes of panels, and the share of the bytes of each task that are on the node of its worker. The
+// input is a factor, its plan, the worker of each task, and the cores of the workers.
 //
 // A task counts each coefficient that it reads or writes once: factor(u) the panels of its cblks; update(u,
 // j) the rows that it reads in each source panel and those that it writes in the panel of j. If a panel lies

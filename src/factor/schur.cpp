@@ -9,12 +9,12 @@ namespace espalier {
 
 namespace {
 
-// For each kept column, counted from the first one, its place in the caller's order. O(k log k).
+// For each kept column, counted from the first one, its position in the caller's order. O(k log k).
 std::vector<Index> places(BlockStructure const& structure, std::span<Index const> unknowns) {
     Index const k = structure.num_kept_cols();
     if (static_cast<Index>(unknowns.size()) != k)
         throw Error(Status::usage,
-                    fmt::format("a Schur complement on {} unknowns was asked for, but {} were kept",
+                    fmt::format("a Schur complement on {} unknowns was requested, but {} unknowns were kept",
                                 unknowns.size(), k));
     std::vector<std::pair<Index, Index>> columns; // unknown, column
     for (Index c = 0; c < k; ++c)

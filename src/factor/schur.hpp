@@ -1,4 +1,4 @@
-// The Schur complement after a factorization with kept cblks. In: a finished factor. Out: one dense matrix.
+// The Schur complement after a factorization with kept cblks, as one dense matrix.
 //
 //     [ A_ii  A_is ]      S = A_ss - A_si A_ii^-1 A_is
 //     [ A_si  A_ss ]
@@ -12,12 +12,13 @@
 
 namespace espalier {
 
-/// S, k x k with both triangles, with rows and columns in the order of `unknowns`: all kept rows of the
-/// factorized matrix, in its numbering before the permutation, each once. With several processes only process
-/// 0 has the kept panels and calls this. Error{usage} when `unknowns` are not the kept ones.
+/// Returns S, k x k with both triangles. Its rows and columns are in the order of `unknowns`, which are all
+/// kept rows of the factorized matrix, in its numbering before the permutation, each once. With several
+/// processes only process 0 has the kept panels and calls this. Error{usage} if `unknowns` are not the kept
+/// ones.
 template <class T> DenseMatrix<T> schur_complement(Factor<T> const& factor, std::span<Index const> unknowns);
 
-/// S v for a vector in the same order, without a copy of S. Likewise on process 0.
+/// Returns S v for a vector in the same order, without a copy of S. Also called on process 0 only.
 template <class T> std::vector<T> schur_product(Factor<T> const& factor, std::span<Index const> unknowns,
                                                 std::span<T const> v);
 

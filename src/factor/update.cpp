@@ -8,8 +8,8 @@ namespace espalier {
 
 namespace {
 
-// First blok of [from, end) whose rows end after `row`, by galloping and binary search because targets often
-// have many more bloks than sources.
+// The first blok of [from, end) whose rows end after `row`. Uses galloping and binary search, because targets
+// often have many more bloks than sources.
 BlokId blok_reaching(BlockStructure const& s, BlokId from, BlokId end, Index row) {
     BlokId step = 1;
     BlokId low = from;
@@ -28,7 +28,7 @@ BlokId blok_reaching(BlockStructure const& s, BlokId from, BlokId end, Index row
     return low;
 }
 
-// Columns of the group that are adjacent in source and target alike.
+// Columns of the group that are adjacent both in source and in target.
 struct ColumnRun {
     Index source_row;
     Index target_col;
@@ -41,7 +41,7 @@ template <class T> class ProductWriter {
                   UpdateWorkspace<T>& workspace)
         : a_(a), b_(b), op_b_(op_b), target_(target), workspace_(workspace) {}
 
-    // Columns [first, end) of `columns` make one strip of `width` adjacent rows of b.
+    // Multiplies columns [first, end) of `columns`, which form one strip of `width` adjacent rows of b.
     void strip(ColumnRun const* first, ColumnRun const* end, Index width, Index first_row) {
         columns_ = first;
         columns_end_ = end;
@@ -71,7 +71,7 @@ template <class T> class ProductWriter {
         subtract_product<T>(op_b_, a_.rows(run.source_row, run.height), b_rows_, c);
     }
 
-    // Source rows of successive runs are adjacent, so that one product serves many short runs.
+    // Merges adjacent source rows of successive runs, so that one product serves many short runs.
     void add_pending(RowRun run, std::size_t run_number, Index chunk) {
         while (run.height > 0) {
             if (pending_begin_ == pending_end_) {
@@ -102,7 +102,8 @@ template <class T> class ProductWriter {
         pending_begin_ = pending_end_ = 0;
     }
 
-    // The runs inside the pending rows, counted from the first of them and from the first row of the target.
+    // Finds the runs inside the pending rows, counted from the first of them and from the first row of the
+    // target.
     void clip_runs() {
         clipped_.clear();
         for (std::size_t r = first_run_; r < workspace_.runs.size(); ++r) {
@@ -186,7 +187,7 @@ template <class T> void subtract_contribution(BlockStructure const& structure, F
     };
 
     ProductWriter<T> writer(a, b, op_b, target, workspace);
-    // Narrow bloks share a strip; a wide one is cut into several.
+    // Narrow bloks share a strip, and a wide one is cut into several strips.
     constexpr std::size_t max_runs = 64;
     ColumnRun columns[max_runs];
     std::size_t count = 0;

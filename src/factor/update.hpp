@@ -74,7 +74,7 @@ enum class RowsFrom {
 template <class T> class UpdateWorkspace {
   public:
     static constexpr Index buffer_size =
-        64 * 1024; ///< Coefficients, so that it stays in the second-level cache.
+        64 * 1024; ///< The number of coefficients that fit the second-level cache.
 
     UpdateWorkspace() : buffer_(std::make_unique_for_overwrite<T[]>(buffer_size)) {}
     [[nodiscard]] T* buffer() { return buffer_.get(); }

@@ -5,7 +5,7 @@ namespace espalier {
 
 inline constexpr int largest_block = 6;
 
-/// body.operator()<B>() for the block size B = size, 1 .. largest_block.
+/// Calls body.operator()<B>() for the block size B = size, 1 .. largest_block.
 template <class Body> decltype(auto) with_block_size(int size, Body const& body) {
     switch (size) {
     case 2: return body.template operator()<2>();

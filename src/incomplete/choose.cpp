@@ -12,9 +12,10 @@ namespace espalier {
 
 namespace {
 
-// A necessary condition for positive definiteness, in one pass: positive diagonal, |a_ij|^2 < a_ii a_jj.
+// Tests a necessary condition for positive definiteness in one pass: positive diagonal, |a_ij|^2 < a_ii a_jj.
 template <class T> bool may_be_positive_definite(CscMatrix<T> const& a) {
-    std::vector<Real<T>> root(a.cols, Real<T>(0)); // of the diagonal, because the product of two entries may overflow
+    // square roots of the diagonal, because the product of two entries may overflow
+    std::vector<Real<T>> root(a.cols, Real<T>(0));
     for_each_entry(a, [&](Index i, Index j, Offset p) {
         if (i == j && real_part(a.values[p]) > 0) root[j] = std::sqrt(real_part(a.values[p]));
     });
@@ -27,7 +28,7 @@ template <class T> bool may_be_positive_definite(CscMatrix<T> const& a) {
     return true;
 }
 
-// Symmetric and Hermitian are the same for real values, also if they are stored as complex numbers.
+// A matrix with real values is symmetric if it is Hermitian, also if it is stored with complex numbers.
 template <class T> bool has_real_values(CscMatrix<T> const& a) {
     return std::all_of(a.values.begin(), a.values.end(), [](T value) { return imag_part(value) == 0; });
 }
@@ -55,7 +56,7 @@ template <class T> FactorizationChoice choose(CscMatrix<T> const& a, Factorizati
                                     asked == Factorization::llt || asked == Factorization::ldlt ? "symmetric"
                                                                                                 : "Hermitian",
                                     what, to_string(a.symmetry)));
-        return {asked, fmt::format("{} as asked for", to_string(asked))};
+        return {asked, fmt::format("{} as requested", to_string(asked))};
     }
     if (a.symmetry == Symmetry::general)
         return {Factorization::lu, "auto chose lu: the matrix is not stored as symmetric"};

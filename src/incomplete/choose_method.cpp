@@ -9,10 +9,10 @@ namespace espalier {
 
 namespace {
 
-// Bytes that an iteration moves: the matrix once with its indices, the factor once, and some vectors.
+// An iteration reads the matrix with its indices, the factor, and some vectors.
 double predicted_iterations_s(Options const& options, MethodSetting const& setting) {
     constexpr double bytes_per_second = 12e9; // for each worker
-    constexpr double most_useful_workers = 4; // more are limited by the memory of a node
+    constexpr double most_useful_workers = 4; // the memory of a node limits the use of more workers
     constexpr double vectors = 20;
     auto const entries = static_cast<double>(setting.entries);
     auto const scalar = static_cast<double>(setting.scalar_bytes);

@@ -24,13 +24,13 @@ struct MethodSetting {
     std::uint64_t scalar_bytes = 8;
     int workers = 1;                    ///< The sum over all processes.
     std::uint64_t available_bytes = 0;  ///< Memory for the processes of a computer; 0 if unknown.
-    std::uint64_t needed_bytes = 0;     ///< Memory that complete factors need there.
+    std::uint64_t needed_bytes = 0;     ///< Memory that complete factors need on that computer.
 };
 
-/// `direct` is the analysis for complete factors. Incomplete factors are chosen if complete ones do not fit
-/// into Options::max_memory, or the available memory without that option, or if the predicted time of the
-/// complete factorization and a solve exceeds that of `assumed_iterations` of a Krylov method. Options that
-/// need complete factors decide for these.
+/// Chooses between the methods. `direct` is the analysis for complete factors. Incomplete factors are chosen
+/// if complete ones do not fit into Options::max_memory (without that option, into the available memory), or
+/// if the predicted time of the complete factorization and a solve exceeds that of `assumed_iterations` of a
+/// Krylov method. If an option needs complete factors, these are chosen.
 inline constexpr int assumed_iterations = 200;
 MethodChoice choose_method(AnalysisReport const& direct, Options const& options, MethodSetting const& setting);
 

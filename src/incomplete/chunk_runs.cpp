@@ -10,8 +10,8 @@ namespace espalier {
 
 namespace {
 
-/// The tasks in an order that agrees with the graph.
-std::vector<TaskId> order_of_tasks(TaskGraph const& graph) {
+/// Returns the tasks in a topological order of the graph.
+std::vector<TaskId> topological_order(TaskGraph const& graph) {
     std::vector<TaskId> order;
     order.reserve(graph.num_tasks());
     std::vector<std::int32_t> waiting = graph.num_predecessors;
@@ -27,7 +27,7 @@ std::vector<TaskId> order_of_tasks(TaskGraph const& graph) {
 
 std::vector<double> path_priorities(TaskGraph const& graph) {
     std::vector<double> path(graph.num_tasks(), 0.0);
-    auto const order = order_of_tasks(graph);
+    auto const order = topological_order(graph);
     for (auto task = order.rbegin(); task != order.rend(); ++task) {
         for (TaskId const next : graph.successors_of(*task)) path[*task] = std::max(path[*task], path[next]);
         path[*task] += graph.cost.empty() ? 1 : graph.cost[*task];
@@ -48,7 +48,7 @@ TaskGraph reversed_tasks(TaskGraph const& forward) {
 }
 
 TeamNodes nodes_of(WorkerTeam const& team) {
-    std::map<int, int> os_index_of; // by the node's number in the topology
+    std::map<int, int> os_index_of; // keys are the numbers of the nodes in the topology
     for (auto const& place : team.places()) os_index_of[place.node] = place.node_os_index;
     TeamNodes nodes;
     std::map<int, int> number_of;
@@ -90,8 +90,8 @@ void ChunkRuns::run(TriangularPart part, TaskBody const& forward, TaskBody const
         trace::Track* const track = team_.track(w);
         if (part != TriangularPart::upper)
             progress_.run(order_, SweepDirection::forward, w, yields, [&](std::int32_t chunk) { forward(chunk, w); }, track);
-        // No worker overtakes: the rows that read a row of this chunk in the forward sweep come before it in the backward
-        // sweep, and are waited for.
+        // Workers need no barrier here: the rows that read a row of this chunk in the forward sweep precede
+        // it in the backward sweep, and are waited for.
         if (part != TriangularPart::lower)
             progress_.run(order_, SweepDirection::backward, w, yields, [&](std::int32_t chunk) { backward(chunk, w); }, track);
     });
@@ -110,7 +110,7 @@ void ChunkRuns::run_tasks(Tasks& tasks, TaskBody const& body, RunOptions const& 
     }
 }
 
-// In the tree of queues, the candidate of a chunk is the worker that its rows are stored for.
+// In the tree of queues, the candidate of a chunk is the worker for which its rows are stored.
 std::unique_ptr<Policy> ChunkRuns::make_policy_for(TaskGraph const& graph) const {
     std::vector<int> nodes;
     for (auto const& place : team_.places()) nodes.push_back(place.node);

@@ -1,8 +1,9 @@
 // Runs the chunks of an execution order in the order of a forward or of a backward sweep, on one of:
-// - the lists of the order, with point-to-point waits: the static schedule of our own runtime;
-// - our own runtime with another policy: the tree of queues, places, or nas;
+// - the lists of the order, with point-to-point waits: the static schedule of Espalier's runtime;
+// - Espalier's runtime with another policy: the tree of queues, places, or nas;
 // - another runtime: oneTBB or OpenMP.
-// All but the first run the chunks as tasks of a graph. The rows are stored in the execution order in any case.
+// All but the first run the chunks as tasks of a graph. The rows are stored in the execution order in any
+// case.
 #pragma once
 
 #include <memory>
@@ -21,11 +22,12 @@ namespace espalier {
 /// The runtime of the chunks.
 struct ChunkRuntime {
     TaskRuntime runtime = TaskRuntime::espalier;
-    /// For TaskRuntime::espalier. `static_order` and `automatic`: the lists of the execution order. `nas`: chunks
-    /// are distributed over the nodes of the team; `strict`: and run only there.
-    /// ScheduleSettings::allocation places the factor on every runtime.
+    /// Used with TaskRuntime::espalier. The policies `static_order` and `automatic` run the lists of the
+    /// execution order. `nas` distributes chunks over the nodes of the team; with `strict` they run only
+    /// there. ScheduleSettings::allocation places the factor on every runtime.
     ScheduleSettings schedule{};
-    std::vector<double> node_distances{}; ///< Between the NUMA nodes of the topology, for the policy; may be empty.
+    /// Distances between the NUMA nodes of the topology, for the policy; may be empty.
+    std::vector<double> node_distances{};
 
     [[nodiscard]] bool uses_lists() const {
         return runtime == TaskRuntime::espalier && (schedule.schedule == SchedulePolicy::static_order ||
@@ -43,9 +45,9 @@ struct TeamNodes {
 /// The part of a solve that is done: L y = b, U x = y, or both.
 enum class TriangularPart : std::uint8_t { lower, upper, both };
 
-/// The tasks of a backward sweep: the edges of `forward` point the other way.
+/// The tasks of a backward sweep. Its edges are those of `forward` with the opposite direction.
 TaskGraph reversed_tasks(TaskGraph const& forward);
-/// For each task the cost of the longest path from it to an exit, itself included, in any acyclic graph.
+/// For each task of an acyclic graph, the cost of the longest path from it to an exit, including the task.
 std::vector<double> path_priorities(TaskGraph const& graph);
 
 class ChunkRuns {
@@ -59,14 +61,14 @@ class ChunkRuns {
     /// of the order are used. Tasks are cancelled as `options` says; lists run to their end.
     void run(TriangularPart part, TaskBody const& forward, TaskBody const& backward, RunOptions const& options = {});
 
-    /// Points at which a task waits for another one, in a forward and a backward sweep: the waits of the
-    /// lists, or the edges of the two graphs.
+    /// The number of points at which a task waits for another one, in a forward and a backward sweep: the
+    /// waits of the lists, or the edges of the two graphs.
     [[nodiscard]] Offset synchronizations() const;
 
   private:
     struct Tasks {
         TaskGraph graph;
-        std::unique_ptr<Policy> policy; ///< Null for another runtime.
+        std::unique_ptr<Policy> policy; ///< Null for a runtime other than Espalier's.
     };
 
     void run_tasks(Tasks& tasks, TaskBody const& body, RunOptions const& options);

@@ -28,7 +28,7 @@ struct CoarseTasks::Graph {
     std::unique_ptr<OtherRuntime> other;
 
     void make_threads(CoarseRun const& how) {
-        bool const has_threads = team || other; // none after a failure
+        bool const has_threads = team || other; // false after a failure
         if (has_threads && how.threads == last.threads && how.runtime == last.runtime) return;
         team.reset();
         other.reset();

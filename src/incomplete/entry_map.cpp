@@ -11,9 +11,9 @@ namespace espalier {
 
 namespace {
 
-constexpr int most_mapping_threads = 4; ///< Each looks at the whole matrix.
+constexpr int most_mapping_threads = 4; ///< Each thread reads the whole matrix.
 
-/// Whether all columns satisfy test(first, end), which gets the rows of their entries.
+/// Whether test(first, end) holds for the rows of the entries of each column.
 template <class Test> bool all_columns(StoredPattern const& a, int threads, Test const& test) {
     std::atomic<bool> result{true};
     run_threads(threads, [&](int t) {
@@ -26,7 +26,7 @@ template <class Test> bool all_columns(StoredPattern const& a, int threads, Test
     return result;
 }
 
-/// Whether the rows first .. end - 1 are pieces of B consecutive ones, each in a block.
+/// Whether the rows first .. end - 1 consist of pieces of B consecutive rows, each within a block.
 template <int B> bool are_strips(Index const* first, Index const* end) {
     if ((end - first) % B != 0) return false;
     for (; first < end; first += B) {
@@ -37,8 +37,9 @@ template <int B> bool are_strips(Index const* first, Index const* end) {
     return true;
 }
 
-/// Calls visit(row, entry of the row, column, entry of the column, source) for the strips of A with both triangles in
-/// permuted block rows first .. end - 1, by columns of A. The source is complemented if it is to be conjugated.
+/// Calls visit(row, entry of the row, column, entry of the column, source) for the strips of A, of both
+/// triangles, in permuted block rows first .. end - 1, by columns of A. The source is complemented if the
+/// value must be conjugated.
 template <int B, class Visit>
 void visit_strips(StoredPattern const& a, bool is_complex, std::span<Index const> positions, int strip, BlockRow first,
                   BlockRow end, Visit const& visit) {
@@ -76,7 +77,7 @@ void EntryMap::allocate(Offset stored, bool of_blocks) {
     in_block_ = memory_[2].as<std::uint8_t>();
 }
 
-// Threads divide the rows, and each looks at all entries.
+// The threads divide the rows among them. Each of them reads all entries.
 EntryMap EntryMap::make(StoredPattern const& a, bool is_complex, int block_size, std::span<Index const> positions,
                         ExecutionOrder const& order, Offset blocks_of_factor, bool is_pattern_of_a, int threads) {
     threads = std::min(team_size(threads), most_mapping_threads);

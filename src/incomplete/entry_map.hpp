@@ -1,4 +1,4 @@
-// EntryMap tells where each entry of a matrix goes in the rows of its incomplete factor.
+// EntryMap states where each entry of a matrix is stored in the rows of its incomplete factor.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ class EntryMap {
   public:
     EntryMap() = default;
 
-    /// `positions` as in block_pattern(); `is_complex`: whether entries of the other triangle of a Hermitian matrix are
-    /// to be conjugated; `is_pattern_of_a`: the factor has the pattern of A, without fill.
+    /// `positions` is that of block_pattern(). `is_complex`: entries of the other triangle of a Hermitian
+    /// matrix must be conjugated. `is_pattern_of_a`: the factor has the pattern of A, without fill.
     static EntryMap make(StoredPattern const& a, bool is_complex, int block_size, std::span<Index const> positions,
                          ExecutionOrder const& order, Offset blocks_of_factor, bool is_pattern_of_a, int threads);
 
@@ -31,7 +31,8 @@ class EntryMap {
     [[nodiscard]] BlockRow column(Offset strip) const { return column_[strip]; }
     [[nodiscard]] int in_block(Offset strip) const { return in_block_.empty() ? 0 : in_block_[strip]; }
 
-    /// The first value of a strip, whose other values follow. Fetches a later strip: in A they are far from each other.
+    /// Returns the first value of a strip, whose other values follow. Prefetches a later strip, because
+    /// strips are far from each other in A.
     template <class T> [[nodiscard]] T value(T const* a, Offset strip) const {
         __builtin_prefetch(a + stored<T>(source_of(strip + ahead)));
         Offset const source = source_of(strip);
@@ -58,7 +59,7 @@ class EntryMap {
     }
 
   private:
-    static constexpr Offset ahead = 512; ///< Strips that are fetched before they are needed.
+    static constexpr Offset ahead = 512; ///< The number of strips by which prefetches run ahead.
 
     [[nodiscard]] Offset source_of(Offset strip) const { return narrow_.empty() ? wide_[strip] : narrow_[strip]; }
     template <class T> static Offset stored(Offset source) { return is_complex<T> && source < 0 ? ~source : source; }
@@ -73,8 +74,8 @@ class EntryMap {
     int strip_ = 1;
     bool in_order_ = false;
     LargeVector<Offset> ptr_{0};
-    /// The first value of a strip in A, or its complement if the value is to be conjugated. Zeros follow the last one.
-    /// In 32 bits if A is small enough.
+    /// The position in A of the first value of each strip, or its complement if the value must be conjugated.
+    /// Zeros follow the last one. Positions have 32 bits if A is small enough.
     std::span<Offset> wide_;
     std::span<std::int32_t> narrow_;
     std::span<BlockRow> column_;

@@ -21,25 +21,25 @@ namespace espalier {
 
 namespace {
 
-/// A worker that has waited for so many pauses gives up its core for others: it may be the one that the
-/// awaited worker needs.
+/// After this many pauses, a waiting worker yields its core, which the awaited worker may need.
 constexpr int pauses_before_yield = 1 << 14;
 
-/// The groups of rows of fast_string(). Longer ones take less time to schedule and leave less parallelism.
+/// The lengths of the groups of rows of fast_string(). Longer groups take less time to schedule and leave
+/// less parallelism.
 constexpr BlockRow rows_of_lines = 16, rows_of_blocks = 8;
 
 std::string fast_string(bool lines, int workers) {
     return fmt::format("{}({})G({})", lines ? 'C' : 'B', lines ? rows_of_lines : rows_of_blocks, workers);
 }
 
-/// The coarse tasks of each worker in the order in which it starts them, and all of them in one order that
-/// agrees with these and with the graph.
+/// The coarse tasks of each worker in the order in which it starts them, and all tasks in one order that is
+/// consistent with these orders and with the graph.
 struct ListSchedule {
     std::vector<std::vector<TaskId>> tasks_of; ///< By worker.
     std::vector<TaskId> start_order;
 };
 
-/// The NUMA nodes of workers and of tasks. One node without them.
+/// The NUMA nodes of workers and of tasks. If none are given, all are on one node.
 struct NodeAffinity {
     std::vector<int> node_of_worker;
     std::vector<std::int32_t> node_of_task;
@@ -53,8 +53,8 @@ struct NodeAffinity {
     [[nodiscard]] int of_task(TaskId task) const { return node_of_task.empty() ? 0 : node_of_task[task]; }
 };
 
-/// Highest path first: an idle worker takes the ready task of its node with the longest path to an exit. Among
-/// idle workers, the one that finished the last predecessor of the task takes it.
+/// A list scheduler with highest path first: an idle worker takes the ready task of its node with the longest
+/// path to an exit. Among idle workers, the one that finished the last predecessor of the task takes it.
 class ListScheduler {
   public:
     ListScheduler(TaskGraph const& graph, int workers, NodeAffinity const& affinity)
@@ -130,22 +130,22 @@ class ListScheduler {
     ListSchedule schedule_;
 };
 
-/// The place of a chunk: its worker, and the number of chunks that the worker runs before it.
+/// The position of a chunk: its worker, and the number of chunks that the worker runs before it.
 struct ChunkPlace {
     WorkerId worker = 0;
     std::int32_t index = 0;
 };
 
-/// Finds the waits of chunks that are given in an order in which they could run one by one. A wait is left
-/// out if the worker knows already that the chunk is done: because of an earlier wait, or because another
-/// awaited chunk has itself waited for it.
+/// Finds the waits of chunks, which are given in a possible sequential order. A wait is left out if it is
+/// implied: by an earlier wait of the worker, or because another awaited chunk has itself waited for the same
+/// chunk.
 class WaitReduction {
   public:
     WaitReduction(std::span<ChunkPlace const> places, int workers)
         : places_(places), workers_(workers), known_(places.size() * static_cast<std::size_t>(workers), 0),
           last_chunk_(workers, -1), chunk_at_(workers), needed_(workers), lists_(places.size()) {}
 
-    /// `awaited` are the chunks that have to be done before this one.
+    /// `awaited` are the chunks that must be done before this one.
     void add(std::int32_t chunk, std::span<std::int32_t const> awaited) {
         auto const [worker, index] = places_[chunk];
         auto const known = known_by(chunk);
@@ -186,7 +186,7 @@ class WaitReduction {
                 static_cast<std::size_t>(workers_)};
     }
 
-    /// Whether the chunk that another worker has to finish knew that worker w had done enough.
+    /// Whether the awaited chunk of another worker implies that worker w has done enough.
     bool is_implied(WorkerId w) {
         for (WorkerId other = 0; other < workers_; ++other)
             if (other != w && needed_[other] > 0 &&
@@ -197,7 +197,8 @@ class WaitReduction {
 
     std::span<ChunkPlace const> places_;
     int workers_;
-    std::vector<std::int32_t> known_;      ///< For each chunk: chunks of each worker done when it starts.
+    /// For each chunk, the number of chunks of each worker that are done when it starts.
+    std::vector<std::int32_t> known_;
     std::vector<std::int32_t> last_chunk_; ///< The last chunk of each worker so far, or -1.
     std::vector<std::vector<std::int32_t>> chunk_at_; ///< The chunks of each worker, by index.
     std::vector<std::int32_t> needed_;
@@ -234,7 +235,7 @@ void find_waits(ExecutionOrder& order, TaskGraph const& graph, std::span<TaskId 
     order.backward = backward.lists();
 }
 
-/// The coarse tasks by the numbers of their chunks.
+/// The graph of the coarse tasks, numbered as their chunks.
 TaskGraph chunk_tasks(ExecutionOrder const& order, TaskGraph const& coarse, std::span<std::int32_t const> chunk_of) {
     std::vector<TaskEdge> edges;
     edges.reserve(coarse.successors.size());
@@ -273,7 +274,7 @@ void arrange_rows(ExecutionOrder& order, RowPattern const& pattern, RowPattern c
     });
 }
 
-/// All rows in one chunk on the first worker.
+/// The order with all rows in one chunk on the first worker.
 ExecutionOrder one_chunk_order(RowPattern const& pattern, int workers, bool has_nodes) {
     ExecutionOrder order;
     order.num_workers = workers;
@@ -321,7 +322,7 @@ ExecutionOrder grouped_order(RowPattern const& pattern, RowPattern const& depend
     int const threads = team_size(workers);
     auto follows = rows_that_follow(dependences, threads);
     bool const lines = are_lines(follows);
-    if (!lines) std::fill(follows.begin(), follows.end(), std::uint8_t(1)); // blocks go on over gaps
+    if (!lines) std::fill(follows.begin(), follows.end(), std::uint8_t(1)); // blocks also continue over gaps
     GroupedRows groups = group_rows_in_order(pattern, dependences, follows, lines ? rows_of_lines : rows_of_blocks, threads);
     auto const coarse = quotient_graph(groups.graph, aggregate_grow_local(groups.graph, workers), "GrowLocal");
     ExecutionOrder order;

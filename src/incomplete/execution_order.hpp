@@ -16,8 +16,8 @@
 
 namespace espalier {
 
-/// A worker may not go on before the first `chunks` chunks of another worker are done, in the direction of
-/// the sweep.
+/// A wait: a worker may not continue before the first `chunks` chunks of another worker are done, in the
+/// direction of the sweep.
 struct ChunkWait {
     WorkerId worker = 0;
     std::int32_t chunks = 0;
@@ -32,7 +32,7 @@ struct WaitLists {
     }
 };
 
-/// The coarse string of the order that has all rows in one chunk.
+/// The coarse string of an order with a single chunk of all rows.
 inline constexpr char const* one_chunk = "one";
 
 /// Row row_at[p] has position p. The positions of a chunk are consecutive, and so are the chunks of a
@@ -48,9 +48,9 @@ struct ExecutionOrder {
     std::vector<std::int32_t> worker_ptr; ///< Worker w has the chunks worker_ptr[w] .. worker_ptr[w + 1] - 1.
     std::vector<BlockRow> chunk_ptr;      ///< Chunk c has the positions chunk_ptr[c] .. chunk_ptr[c + 1] - 1.
     WaitLists forward, backward;
-    std::string coarse_string; ///< The string of the aggregation; "one" if all rows are one chunk.
+    std::string coarse_string; ///< The coarse string of the aggregation; "one" if all rows are one chunk.
     Offset coarse_edges = 0; ///< Edges of the graph of the chunks, of which the waits are a reduction.
-    std::vector<std::int32_t> node_of_chunk; ///< The NUMA nodes of distribute_over_nodes(); or empty.
+    std::vector<std::int32_t> node_of_chunk; ///< The NUMA nodes from distribute_over_nodes(), or empty.
     /// The chunks as tasks of a forward sweep, with costs; the home of a chunk is its worker.
     TaskGraph tasks;
 
@@ -58,21 +58,23 @@ struct ExecutionOrder {
     [[nodiscard]] BlockRow num_rows() const { return static_cast<BlockRow>(row_at.size()); }
 };
 
-/// The tasks of a forward sweep, one for each row: row i follows row j < i if (i, j) or (j, i) is in the
-/// pattern, so that the graph also serves, backwards, the backward sweep. The cost of a task is the number of
-/// blocks in its row.
+/// The tasks of a forward sweep, one for each row. Row i follows row j < i if (i, j) or (j, i) is in the
+/// pattern, so the reversed graph also serves the backward sweep. The cost of a task is the number of blocks
+/// in its row.
 TaskGraph row_tasks(RowPattern const& pattern);
 
-/// GrowLocal for this number of workers on groups of consecutive rows: "C(16)G(workers)" if most rows depend on the row
-/// before, as in lines of a grid, and "B(8)G(workers)" otherwise.
+/// The string of GrowLocal for this number of workers, on groups of consecutive rows: "C(16)G(workers)" if
+/// most rows depend on the row before, as in lines of a grid, and "B(8)G(workers)" otherwise.
 std::string fast_string(RowPattern const& pattern, int workers);
 
-/// Makes the order for `workers` workers. `coarse_string` as in coarsen(); "none": each row is a chunk; "one":
-/// all rows are; empty: fast_string(), without a graph of single rows, or one chunk for one worker. RowArrangement orders
-/// the rows within a chunk. Errors of coarsen().
+/// Makes the order for `workers` workers. `coarse_string` is that of coarsen(). With "none" each row is a
+/// chunk; with "one" all rows are one chunk. An empty string stands for fast_string(), without a graph of
+/// single rows, or for one chunk if there is one worker. RowArrangement orders the rows within a chunk.
+/// Errors of coarsen().
 ///
-/// `node_of_worker` has the NUMA node (0, 1, ... without gaps) of each worker; chunks are then distributed over
-/// the nodes (coarsen/node_distribution.hpp), and dealt to workers of their node. Empty: no node matters.
+/// `node_of_worker` has the NUMA node (0, 1, ... without gaps) of each worker. Chunks are then distributed
+/// over the nodes (coarsen/node_distribution.hpp), and dealt to workers of their node. If it is empty, nodes
+/// are ignored.
 ExecutionOrder make_execution_order(RowPattern const& pattern, int workers,
                                     std::string const& coarse_string = {},
                                     std::vector<int> const& node_of_worker = {});
@@ -83,11 +85,11 @@ enum class SweepDirection : std::uint8_t { forward, backward };
 class ChunkProgress {
   public:
     explicit ChunkProgress(int workers);
-    /// Before a run, on one thread.
+    /// Prepares a run. Called on one thread.
     void reset();
 
-    /// Runs the chunks of a worker in the given direction: calls body(chunk) for each when the chunks that
-    /// it waits for are done. The writes of those are visible to it. body must not throw: the other workers
+    /// Runs the chunks of a worker in the given direction: calls body(chunk) for each when the chunks that it
+    /// waits for are done. Their writes are then visible to it. body must not throw, or the other workers
     /// would wait forever. Records the waits on `track`, unless it is null.
     template <class Body>
     void run(ExecutionOrder const& order, SweepDirection direction, WorkerId worker, bool yields,

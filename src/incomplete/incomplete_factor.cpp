@@ -19,28 +19,28 @@ namespace espalier {
 
 namespace {
 
-constexpr int interleaved = 4; ///< Right-hand sides that a sweep takes at once, if there are so many.
+constexpr int interleaved = 4; ///< Maximum number of right-hand sides of a sweep.
 
-/// Rows that a worker factorizes before it looks again for the caller's request to stop.
+/// The number of rows that a worker factorizes between two checks of the interrupt.
 constexpr BlockRow rows_at_once = 256;
 
-/// The caller's request to stop a run whose tasks must not throw.
+/// A request of the caller to stop a run whose tasks must not throw.
 class StopRequest {
   public:
     explicit StopRequest(Interrupt* interrupt) : interrupt_(interrupt) {}
 
-    /// On any thread, now and then.
+    /// Called on any thread between pieces of work.
     void check() noexcept {
         if (!interrupt_ || raised()) return;
         try {
             if (interrupt_->requested()) throw Error(Status::cancelled, "cancelled by the caller");
-        } catch (...) { // also from the caller's function
+        } catch (...) { // also exceptions of the caller's function
             error_.capture();
             interrupt_->request();
         }
     }
     [[nodiscard]] bool raised() const noexcept { return error_.raised(); }
-    /// After the run.
+    /// Called after the run.
     void rethrow() { error_.rethrow(); }
 
   private:
@@ -55,7 +55,7 @@ template <class T> Real<T> relative_threshold(PivotDemand const& pivots) {
     return pivots.threshold > 0 ? static_cast<Real<T>>(pivots.threshold) : std::sqrt(epsilon<T>);
 }
 
-/// Replaces the entries by their conjugates; nothing for real ones.
+/// Copies the conjugates of the entries. Does nothing for real ones.
 template <class T> void conjugate([[maybe_unused]] T const* from, [[maybe_unused]] T* to, Index count) {
     if constexpr (is_complex<T>) std::transform(from, from + count, to, [](T value) { return conj(value); });
 }
@@ -135,8 +135,7 @@ template <class T> class IncompleteFactor<T>::Storage {
                         fmt::format("the matrix has {} rows and {} stored entries; the incomplete "
                                     "factorization was prepared for {} and {}",
                                     a.rows, a.stored(), size_, stored_));
-        return with_block_size(sizes_.block_size,
-                               [&]<int B>() { return factorize_rows<B>(a.values.data(), rule, interrupt); });
+        return factorize_rows(a.values.data(), rule, interrupt);
     }
 
     void solve(T const* b, T* x, Index nrhs, MatrixOp op) {
@@ -157,16 +156,16 @@ template <class T> class IncompleteFactor<T>::Storage {
     }
 
     void sweep_columns(T const* b, T* x, Index nrhs) {
-        with_block_size(sizes_.block_size, [&]<int B>() {
-            Index r = 0;
-            for (; r + interleaved <= nrhs; r += interleaved)
-                sweep<B, interleaved>(workspace(interleaved), TriangularPart::both, b + r * size_, x + r * size_);
-            for (; r < nrhs; ++r) sweep<B, 1>(workspace(1), TriangularPart::both, b + r * size_, x + r * size_);
-        });
+        Index r = 0;
+        for (; r + interleaved <= nrhs; r += interleaved)
+            sweep(chunk_sweeps<interleaved>(), TriangularPart::both,
+                  {workspace(interleaved), b + r * size_, x + r * size_});
+        for (; r < nrhs; ++r)
+            sweep(chunk_sweeps<1>(), TriangularPart::both, {workspace(1), b + r * size_, x + r * size_});
     }
 
     void solve_in_order(T* x, TriangularPart part) {
-        with_block_size(sizes_.block_size, [&]<int B>() { sweep<B, 1>(x, part, nullptr, nullptr); });
+        sweep(chunk_sweeps<1>(), part, {x, nullptr, nullptr});
     }
 
     [[nodiscard]] std::vector<Index> row_of() const {
@@ -178,14 +177,14 @@ template <class T> class IncompleteFactor<T>::Storage {
     }
 
   private:
-    /// Each worker needs this memory for its current row during a factorization (row_factorization.hpp).
+    /// The memory of each worker for its current row during a factorization (row_factorization.hpp).
     [[nodiscard]] std::uint64_t bytes_of_current_row() const {
         return static_cast<std::uint64_t>(sizes_.num_rows) * (sizes_.block_size == 1 ? sizeof(T) : sizeof(std::int32_t));
     }
     [[nodiscard]] Index entries_of_block() const { return Index(sizes_.block_size) * sizes_.block_size; }
 
-    /// Dry run of the factorization: chunks write rows of L and U and inverse diagonal blocks, which move to the
-    /// node of the chunk.
+    /// A dry run of the factorization. Chunks write rows of L and U and inverse diagonal blocks, whose pages
+    /// move to the node of the chunk.
     void place_pages(bool moves) {
         populate(inverse_.bytes());
         auto const place = [&](std::size_t page_bytes, auto const& written) {
@@ -215,12 +214,14 @@ template <class T> class IncompleteFactor<T>::Storage {
         for (BlockRow& row : source_row_) row = source[row];
     }
 
-    template <int B> Index factorize_rows(T const* values, PivotRule<T> const& rule, Interrupt* interrupt) {
+    Index factorize_rows(T const* values, PivotRule<T> const& rule, Interrupt* interrupt) {
         FactorArrays<T> const arrays{map_, values, lower_, upper_, inverse_.as<T>().data(), rule};
-        std::vector<RowFactorization<T, B>> rows;
+        std::vector<std::unique_ptr<RowFactorizer>> rows;
         rows.reserve(order_.num_workers);
         for (WorkerId w = 0; w < order_.num_workers; ++w)
-            rows.emplace_back(arrays, order_.num_rows(), longest_row_);
+            rows.push_back(with_block_size(sizes_.block_size, [&]<int B>() -> std::unique_ptr<RowFactorizer> {
+                return std::make_unique<RowFactorization<T, B>>(arrays, order_.num_rows(), longest_row_);
+            }));
         StopRequest stop(interrupt);
         RunOptions options;
         if (interrupt) {
@@ -235,55 +236,87 @@ template <class T> class IncompleteFactor<T>::Storage {
                 stop.check();
                 if (stop.raised()) return;
                 next = std::min(end, first + rows_at_once);
-                for (BlockRow p = first; p < next; ++p) rows[w].factorize(p);
+                rows[w]->factorize_rows(first, next);
             }
         };
         try {
             runs_->run(TriangularPart::lower, factorize_chunk, factorize_chunk, options);
         } catch (...) {
-            stop.rethrow(); // the cause of a cancellation
+            stop.rethrow(); // the cause of the cancellation
             throw;
         }
         stop.rethrow();
         check(interrupt);
         Index replaced = 0;
-        for (auto const& part : rows) replaced += part.replaced();
+        for (auto const& part : rows) replaced += part->replaced();
         return replaced;
     }
 
-    /// Runs the sweeps on R interleaved vectors. The rows of a chunk come from b before its first sweep, and go to x
-    /// after the last, unless these are null.
-    template <int B, int R> void sweep(T* work, TriangularPart part, T const* b, T* x) {
-        auto const visit = [&](std::int32_t chunk, auto const& copy) {
-            for (Index p = order_.chunk_ptr[chunk]; p < order_.chunk_ptr[chunk + 1]; ++p)
-                for (int k = 0; k < B; ++k)
-                    for (int r = 0; r < R; ++r)
-                        copy(work[(p * B + k) * R + r], Index(source_row_[p]) * B + k + r * size_);
-        };
-        T const* const inverse = inverse_.template as<T>().data();
+    /// Interleaved vectors. Unless they are null, the rows of a chunk are read from b before its first sweep, and written
+    /// to x after its last one.
+    struct SweepVectors {
+        T* work;
+        T const* b;
+        T* x;
+    };
+    struct ChunkSweeps {
+        void (Storage::*forward)(std::int32_t chunk, SweepVectors const& vectors) const;
+        void (Storage::*backward)(std::int32_t chunk, SweepVectors const& vectors) const;
+    };
+
+    /// The sweeps over a chunk on R interleaved vectors. Only these depend on the size of the blocks.
+    template <int R> [[nodiscard]] ChunkSweeps chunk_sweeps() const {
+        return with_block_size(sizes_.block_size, []<int B>() {
+            return ChunkSweeps{&Storage::template sweep_forward<B, R>, &Storage::template sweep_backward<B, R>};
+        });
+    }
+
+    void sweep(ChunkSweeps const& sweeps, TriangularPart part, SweepVectors const& vectors) {
         std::int64_t const first_task = number_tasks(2 * order_.num_chunks());
         runs_->run(
             part,
             [&](std::int32_t chunk, WorkerId w) {
                 auto const scope = recorded(w, trace::Kind::forward, first_task + chunk);
-                if (b) visit(chunk, [&](T& entry, Index at) { entry = b[at]; });
-                auto cursor = cursor_at(lower_, chunk);
-                BlockRow first = order_.chunk_ptr[chunk];
-                for (SweepRun const run : lower_.runs_of(chunk)) {
-                    SweepKernel<T, B, R, 1, false>::run_any(work, inverse, first, run, cursor);
-                    first += run.num_rows;
-                }
+                (this->*sweeps.forward)(chunk, vectors);
             },
             [&](std::int32_t chunk, WorkerId w) {
                 auto const scope = recorded(w, trace::Kind::backward, first_task + order_.num_chunks() + chunk);
-                auto cursor = cursor_at(upper_, chunk);
-                BlockRow first = order_.chunk_ptr[chunk + 1] - 1;
-                for (SweepRun const run : upper_.runs_of(chunk)) {
-                    SweepKernel<T, B, R, -1, true>::run_any(work, inverse, first, run, cursor);
-                    first -= run.num_rows;
-                }
-                if (x) visit(chunk, [&](T& entry, Index at) { x[at] = entry; });
+                (this->*sweeps.backward)(chunk, vectors);
             });
+    }
+
+    template <int B, int R> void sweep_forward(std::int32_t chunk, SweepVectors const& vectors) const {
+        T* const work = vectors.work;
+        if (T const* const b = vectors.b)
+            visit_entries<B, R>(chunk, work, [b](T& entry, Index at) { entry = b[at]; });
+        auto cursor = cursor_at(lower_, chunk);
+        BlockRow first = order_.chunk_ptr[chunk];
+        for (SweepRun const run : lower_.runs_of(chunk)) {
+            SweepKernel<T, B, R, 1, false>::run_any(work, nullptr, first, run, cursor);
+            first += run.num_rows;
+        }
+    }
+
+    template <int B, int R> void sweep_backward(std::int32_t chunk, SweepVectors const& vectors) const {
+        T* const work = vectors.work;
+        T const* const inverse = inverse_.template as<T>().data();
+        auto cursor = cursor_at(upper_, chunk);
+        BlockRow first = order_.chunk_ptr[chunk + 1] - 1;
+        for (SweepRun const run : upper_.runs_of(chunk)) {
+            SweepKernel<T, B, R, -1, true>::run_any(work, inverse, first, run, cursor);
+            first -= run.num_rows;
+        }
+        if (T* const x = vectors.x)
+            visit_entries<B, R>(chunk, work, [x](T const& entry, Index at) { x[at] = entry; });
+    }
+
+    /// Calls visit(entry, its place in the vectors of the caller) for the entries of the rows of a chunk.
+    template <int B, int R, class Visit>
+    void visit_entries(std::int32_t chunk, T* work, Visit const& visit) const {
+        for (Index p = order_.chunk_ptr[chunk]; p < order_.chunk_ptr[chunk + 1]; ++p)
+            for (int k = 0; k < B; ++k)
+                for (int r = 0; r < R; ++r)
+                    visit(work[(p * B + k) * R + r], Index(source_row_[p]) * B + k + r * size_);
     }
 
     SweepCursor<T> cursor_at(RowStorage<T> const& rows, std::int32_t chunk) const {
@@ -291,8 +324,8 @@ template <class T> class IncompleteFactor<T>::Storage {
         return {rows.columns() + begin, rows.values() + begin * entries_of_block()};
     }
 
-    /// x = (L U)^-T b on one thread: U^T y = b and L^T x = y, one row of U or L after the other. The rows are
-    /// in execution order, and are visited in the order of the permuted matrix.
+    /// x = (L U)^-T b on one thread, by U^T y = b and L^T x = y, one row of U or L after the other. The rows
+    /// are stored in execution order, and are visited in the order of the permuted matrix.
     void solve_transposed(T const* b, T* x, Index nrhs) {
         with_block_size(sizes_.block_size, [&]<int B>() {
             for (Index r = 0; r < nrhs; ++r) solve_transposed_column<B>(b + r * size_, x + r * size_);
@@ -334,7 +367,7 @@ template <class T> class IncompleteFactor<T>::Storage {
         }
     }
 
-    /// Memory for `columns` vectors.
+    /// Returns memory for `columns` vectors.
     T* workspace(Index columns) {
         std::size_t const bytes = size_ * columns * sizeof(T);
         if (work_.size() >= bytes) return work_.as<T>().data();

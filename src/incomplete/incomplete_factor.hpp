@@ -18,21 +18,23 @@ namespace espalier {
 
 struct IncompleteOptions {
     Index levels = 0;   ///< Level of fill k of ILU(k), at least 0.
-    int block_size = 1; ///< Size of dense blocks, 1 .. 6; 0: find_block_size().
-    std::string coarse_string{}; ///< For make_execution_order(); empty: choose_execution_order().
-    /// New numbers of block rows, e.g. of a fill-reducing ordering; or empty.
+    int block_size = 1; ///< Size of dense blocks, 1 .. 6; 0: find_block_size() chooses.
+    /// Passed to make_execution_order(); empty: choose_execution_order() chooses.
+    std::string coarse_string{};
+    /// New numbers of block rows, e.g. from a fill-reducing ordering; may be empty.
     std::vector<Index> positions{};
     ChunkRuntime runtime{}; ///< The runtime of the row tasks.
-    double bandwidth = 0;   ///< Bytes per second that a thread reads while all do, for predictions; 0: RowCosts::byte.
+    /// Bytes per second that a thread reads while all threads read, for predictions; 0: RowCosts::byte.
+    double bandwidth = 0;
 };
 
 /// The pivots that a factorization accepts.
 struct PivotDemand {
-    /// Whether pivots must be positive, as IC(k) demands: other ones count as small. Then L U is Hermitian
-    /// and positive definite if the matrix is Hermitian.
+    /// Whether pivots must be positive, as IC(k) demands. Other pivots then count as small, and L U is
+    /// Hermitian positive definite if the matrix is Hermitian.
     bool positive = false;
-    /// A pivot below this part of the largest entry in its row of A is replaced; 0: the square root of
-    /// epsilon.
+    /// A pivot is replaced if it is below this threshold times the largest entry in its row of A; 0: the
+    /// square root of epsilon.
     double threshold = 0;
 };
 
@@ -44,9 +46,9 @@ struct IncompleteSizes {
     std::uint64_t bytes = 0;    ///< Memory of the factor, its structure, and a factorization.
     std::string coarse_string;  ///< ExecutionOrder::coarse_string.
     std::int32_t chunks = 0;    ///< Coarse tasks.
-    Offset coarse_edges = 0;    ///< Edges between them.
-    /// With the policy nas on several NUMA nodes: bytes of the pages that the chunks of each node write, by the
-    /// dry run, and bytes that were moved to another node.
+    Offset coarse_edges = 0;    ///< Edges between the coarse tasks.
+    /// With the policy nas on several NUMA nodes: for each node, the bytes of the pages that its chunks write
+    /// according to the dry run, and below the bytes that were moved to another node.
     std::vector<std::uint64_t> affinity_bytes{};
     std::uint64_t moved_bytes = 0;
     Offset synchronizations = 0; ///< ChunkRuns::synchronizations().
@@ -55,9 +57,10 @@ struct IncompleteSizes {
     SweepPrediction predicted;  ///< Predicted times on the workers of the team.
 };
 
-/// An incomplete factorization. The constructor makes the pattern and the execution order; factorize() may be
-/// called again and again with new values. Results have the same bits for every number of workers and every
-/// coarse string, on every runtime and with every policy. One call at a time, and not during another call of the team.
+/// An incomplete factorization. The constructor computes the pattern and the execution order; factorize() may
+/// be called repeatedly with new values. Results have the same bits for every number of workers and every
+/// coarse string, on every runtime and with every policy. Calls must not overlap each other or other calls of
+/// the team.
 template <class T> class IncompleteFactor {
   public:
     /// `team` must outlive the object. Error{bad_input}, {usage} or {unsupported} as block_pattern(),
@@ -69,7 +72,7 @@ template <class T> class IncompleteFactor {
     IncompleteFactor(IncompleteFactor&&) noexcept;
 
     [[nodiscard]] IncompleteSizes const& sizes() const;
-    /// Bytes of the factor on each NUMA node (the system's numbers), of those that have been touched.
+    /// Bytes of the factor on each NUMA node (in the system's numbers), counting touched pages only.
     [[nodiscard]] std::vector<std::uint64_t> node_bytes() const;
 
     /// Computes the factors of `a`, which has the pattern that the constructor got. Returns the number of

@@ -10,10 +10,10 @@ namespace espalier {
 
 namespace {
 
-/// Rows of equal length are next to each other in a chunk, so a regular sample of many rows tells their mean cost.
+/// Rows of equal length are adjacent in a chunk, so a regular sample of many rows gives their mean cost.
 constexpr BlockRow sampled_rows = 1024;
 
-/// The end of a run in one direction, in which chunk c takes cost[c].
+/// Simulates a run in one direction, in which chunk c takes cost[c].
 class SweepSimulation {
   public:
     SweepSimulation(ExecutionOrder const& order, SweepDirection direction, std::span<double const> cost,
@@ -57,12 +57,12 @@ class SweepSimulation {
     bool forward_;
     std::span<double const> cost_;
     RowCosts const& costs_;
-    std::vector<double> end_;        ///< By chunk.
-    std::vector<std::int32_t> done_; ///< Chunks of each worker.
-    std::vector<double> clock_;      ///< When each worker is free.
+    std::vector<double> end_;        ///< The end of each chunk.
+    std::vector<std::int32_t> done_; ///< The number of chunks done by each worker.
+    std::vector<double> clock_;      ///< The time at which each worker is free.
 };
 
-/// cost[c] = sum of cost_of(row) over the rows of chunk c, of which at most twice sampled_rows are looked at.
+/// cost[c] is the sum of cost_of(row) over the rows of chunk c, from a sample of at most twice sampled_rows.
 template <class CostOf> std::vector<double> chunk_costs(ExecutionOrder const& order, CostOf const& cost_of) {
     std::vector<double> cost(order.num_chunks(), 0.0);
     for (std::int32_t c = 0; c < order.num_chunks(); ++c) {
@@ -75,7 +75,7 @@ template <class CostOf> std::vector<double> chunk_costs(ExecutionOrder const& or
     return cost;
 }
 
-/// The times of sweeps.
+/// Predicts the times of sweeps.
 class SweepModel {
   public:
     SweepModel(RowPattern const& pattern, int block_size, std::size_t scalar_bytes, RowCosts const& costs)

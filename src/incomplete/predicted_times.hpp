@@ -17,11 +17,13 @@ struct RowCosts {
     double flop = 2.5e-10;      ///< A multiplication and an addition in real numbers, of dense blocks ...
     double update = 1.6e-9;     ///< ... and the search for the place of an updated block.
     double factor_row = 2e-8;   ///< A row of a factorization.
-    double wait = 1.5e-7;       ///< From the end of an awaited chunk to the start of the chunk that waits.
+    /// Time from the end of an awaited chunk to the start of the chunk that waits.
+    double wait = 1.5e-7;
     double chunk = 1.5e-8;      ///< Start of a chunk.
-    double check = 5e-8;        ///< A look at the progress of another worker, before a chunk that waits.
+    double check = 5e-8;        ///< A check of the progress of another worker, before a chunk that waits.
 
-    /// These costs with chunks that run as tasks of a graph: a queue, a runtime, and counts of predecessors.
+    /// These costs for chunks that run as tasks of a graph, with the overhead of queues, a runtime, and
+    /// counts of predecessors.
     [[nodiscard]] RowCosts with_tasks() const;
 };
 

@@ -24,7 +24,7 @@ void RowArrangement::arrange(std::span<BlockRow> rows, std::uint8_t* begins_dept
     for (std::size_t k = 1; k < rows.size(); ++k) begins_depth[k] = depths_[rows[k]] != depths_[rows[k - 1]];
 }
 
-/// Sets depths_: the number of rows among these on the longest path to a row. Returns the largest.
+/// Sets depths_: the number of these rows on the longest path to a row. Returns the largest depth.
 std::int32_t RowArrangement::find_depths(std::span<BlockRow const> rows) {
     BlockRow const first = rows.front();
     std::int32_t deepest = 0;

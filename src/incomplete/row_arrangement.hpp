@@ -1,5 +1,5 @@
-// The order of the rows in a chunk: rows that do not depend on each other come together, those of equal length next to
-// each other, so that sweeps run without stalls and mispredicted branches.
+// The order of the rows in a chunk. Rows that do not depend on each other are grouped, and among these rows
+// of equal length are adjacent, so that sweeps run without stalls and mispredicted branches.
 #pragma once
 
 #include <span>
@@ -10,21 +10,23 @@
 
 namespace espalier {
 
-/// Rows of a chunk are reordered only among so many, whose part of a vector stays in the cache of a core.
+/// The rows of a chunk are reordered within blocks of this many rows, whose part of a vector fits the cache
+/// of a core.
 inline constexpr BlockRow rows_per_block = 32768;
 
-/// Sorts the rows of a chunk by their depth in the chunk, then by the lengths of their rows of L and of U, and then by
-/// number. One object for each thread.
+/// Sorts the rows of a chunk by their depth in the chunk, then by the lengths of their rows of L and of U,
+/// and then by number. Each thread has its own object.
 class RowArrangement {
   public:
-    /// Row i depends on the rows dependences.lower(i), a symmetric pattern. `aggregate_of` has the aggregate of each row;
-    /// if it is empty, all are in one. `depths` is shared by all threads: n entries.
+    /// Row i depends on the rows dependences.lower(i) of a symmetric pattern. `aggregate_of` has the
+    /// aggregate of each row; if it is empty, all rows are in one aggregate. `depths` has n entries and is
+    /// shared by all threads.
     RowArrangement(RowPattern const& pattern, RowPattern const& dependences, std::span<TaskId const> aggregate_of,
                    std::span<std::int32_t> depths)
         : pattern_(pattern), dependences_(dependences), aggregate_of_(aggregate_of), depths_(depths) {}
 
-    /// At most rows_per_block rows of an aggregate, ascending, are put into the order of execution. Sets begins_depth[k]
-    /// to 0 if row k has the depth of the row before. Linear.
+    /// Sorts at most rows_per_block rows of an aggregate, given in ascending order, into the order of
+    /// execution. Sets begins_depth[k] to 0 if row k has the depth of the row before. Linear.
     void arrange(std::span<BlockRow> rows, std::uint8_t* begins_depth);
 
   private:

@@ -12,13 +12,13 @@
 
 namespace espalier {
 
-/// Replaces pivots that are small: those with a modulus below `threshold` times the largest entry of their
-/// row of A, or, if they must be positive, all that are not above it.
+/// Replaces small pivots. A pivot is small if its modulus is below `threshold` times the largest entry of its
+/// row of A, or, if pivots must be positive, if it is not above this bound.
 template <class T> struct PivotRule {
     Real<T> threshold;
     bool positive;
 
-    /// The bound for a row.
+    /// Returns the bound for a row.
     [[nodiscard]] Real<T> smallest(Real<T> largest) const {
         return largest > 0 ? threshold * largest : Real<T>(1);
     }
@@ -33,8 +33,8 @@ template <class T> struct PivotRule {
     }
 };
 
-/// Inverts a B x B block, which is overwritten: elimination with row interchanges inside the block, without
-/// them if pivots must be positive.
+/// Inverts a B x B block in place, by elimination with row interchanges inside the block. There are no
+/// interchanges if pivots must be positive.
 template <class T, int B>
 void invert_block(T* a, T* inverse, PivotRule<T> const& rule, Real<T> smallest, Index& replaced) {
     int row[B];
@@ -66,7 +66,7 @@ void invert_block(T* a, T* inverse, PivotRule<T> const& rule, Real<T> smallest, 
     }
 }
 
-/// The arrays of the rows. The factorization reads the values of A and writes the others.
+/// The arrays that hold the rows. The factorization reads the values of A and writes the other arrays.
 template <class T> struct FactorArrays {
     EntryMap const& entries;
     T const* a;
@@ -76,17 +76,32 @@ template <class T> struct FactorArrays {
     PivotRule<T> pivots;
 };
 
-/// Factorizes rows of B x B blocks on one worker. Does not throw after its construction.
-template <class T, int B> class RowFactorization {
+/// Factorizes rows on one worker. Does not throw after its construction.
+class RowFactorizer {
+  public:
+    virtual ~RowFactorizer() = default;
+    /// Rows first .. end - 1, after all rows that they depend on.
+    virtual void factorize_rows(BlockRow first, BlockRow end) noexcept = 0;
+    /// Number of replaced pivots so far.
+    [[nodiscard]] virtual Index replaced() const = 0;
+};
+
+/// Rows of B x B blocks.
+template <class T, int B> class RowFactorization final : public RowFactorizer {
   public:
     RowFactorization(FactorArrays<T> const& arrays, BlockRow num_rows, std::int32_t longest_row)
         : arrays_(arrays), slot_of_(num_rows, 0),
           values_(static_cast<std::size_t>(longest_row + 1) * block_entries) {}
 
-    /// Number of replaced pivots so far.
-    [[nodiscard]] Index replaced() const { return replaced_; }
+    [[nodiscard]] Index replaced() const override { return replaced_; }
 
-    /// Row p, after all rows that it depends on. GCC 12 makes it 5 % slower if it inlines it into the loop over rows.
+    void factorize_rows(BlockRow first, BlockRow end) noexcept override {
+        for (BlockRow p = first; p < end; ++p) factorize(p);
+    }
+
+  private:
+    /// Factorizes row p, after all rows that it depends on. Not inlined, because GCC 12 makes the loop over rows 5 %
+    /// slower if it inlines it.
     [[gnu::noinline]] void factorize(BlockRow p) noexcept {
         auto const& [entries, a, lower, upper, inverse, pivots] = arrays_;
         BlockRow const* const left = lower.columns() + lower.begin(p);
@@ -111,12 +126,11 @@ template <class T, int B> class RowFactorization {
         for (std::int32_t s = 0; s < num_right; ++s) slot_of_[right[s]] = 0;
     }
 
-  private:
     static constexpr Index block_entries = Index(B) * B;
 
     T* value(std::int32_t slot) { return values_.data() + (slot + 1) * block_entries; }
 
-    /// Puts the values of A into the row, which has `size` values, and returns their largest modulus.
+    /// Copies the values of A to the row, which has `size` values, and returns their largest modulus.
     Real<T> gather(BlockRow p, Index size) {
         EntryMap const& entries = arrays_.entries;
         Offset const first = entries.begin(p), end = entries.begin(p + 1);
@@ -161,15 +175,20 @@ template <class T, int B> class RowFactorization {
     Index replaced_ = 0;
 };
 
-/// Rows of scalars. The current row is in a vector with an entry for each column. Entries outside of the pattern of
-/// the row are subtracted from, too, but never read: that is faster than to look for the others.
-template <class T> class RowFactorization<T, 1> {
+/// Rows of scalars. The current row is stored in a vector with an entry for each column. Entries outside of the pattern
+/// of the row are also updated, but never read, which is faster than looking for the others.
+template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
   public:
     RowFactorization(FactorArrays<T> const& arrays, BlockRow num_rows, std::int32_t)
         : arrays_(arrays), row_(num_rows * sizeof(T), Allocation::local) {}
 
-    [[nodiscard]] Index replaced() const { return replaced_; }
+    [[nodiscard]] Index replaced() const override { return replaced_; }
 
+    void factorize_rows(BlockRow first, BlockRow end) noexcept override {
+        for (BlockRow p = first; p < end; ++p) factorize(p);
+    }
+
+  private:
     void factorize(BlockRow p) noexcept {
         EntryMap const& entries = arrays_.entries;
         T const* const a = arrays_.a;
@@ -190,7 +209,7 @@ template <class T> class RowFactorization<T, 1> {
             row[p] = next_value();
             for_each(upper, p, [&](BlockRow j, T&) __attribute__((always_inline)) { row[j] = next_value(); });
         } else {
-            if (end - entry < lower.length(p) + 1 + upper.length(p)) { // there is fill
+            if (end - entry < lower.length(p) + 1 + upper.length(p)) { // this row has fill
                 for_each(lower, p, [row](BlockRow k, T&) { row[k] = 0; });
                 for_each(upper, p, [row](BlockRow j, T&) { row[j] = 0; });
                 row[p] = 0;
@@ -210,7 +229,6 @@ template <class T> class RowFactorization<T, 1> {
         inverse[p] = T(1) / pivots.accept(row[p], pivots.smallest(largest), replaced_);
     }
 
-  private:
     /// Calls visit(column, value) for the entries of a row.
     template <class Visit> [[gnu::always_inline]] static inline void for_each(RowStorage<T> const& part, BlockRow p, Visit const& visit) {
         BlockRow const* column = part.columns() + part.begin(p);

@@ -25,13 +25,13 @@ std::vector<BlockRow> bounds_of_groups(std::vector<std::uint8_t> const& follows,
     return bounds;
 }
 
-/// The edges from the groups of one thread.
+/// The edges that begin at the groups of one thread.
 struct Edges {
     std::vector<TaskId> successors;
     std::vector<Offset> end; ///< By group.
 };
 
-/// Each group remembers the last one that has an edge to it, so that edges are not repeated.
+/// Each group stores the last group with an edge to it, so that edges are not repeated.
 Edges edges_of(GroupedRows const& groups, RowPattern const& dependences, TaskId first, TaskId end) {
     Edges edges;
     edges.end.reserve(end - first);

@@ -10,7 +10,7 @@ namespace espalier {
 
 namespace {
 
-// The positions of the blocks, if the rows of each block have consecutive positions in their order.
+// The positions of the blocks, if the rows of each block have consecutive positions.
 std::optional<std::vector<Index>> positions_of_blocks(std::vector<Index> const& of_row, int size) {
     std::vector<Index> positions(of_row.size() / size);
     for (Index row = 0; row < std::ssize(of_row); ++row) {
@@ -34,7 +34,7 @@ RowOrder order_of_user(Index n, int block_size, bool is_given, OrderingOptions c
     return {1, std::move(of_row)};
 }
 
-// Rows of one vertex follow each other.
+// The positions of rows. Rows of one vertex are consecutive.
 std::vector<Index> expanded(CompressedGraph const& compressed, std::vector<Index> const& position_of_vertex) {
     auto const n = std::ssize(compressed.vertex_of_row);
     std::vector<Index> rows(n), positions(n);

@@ -17,11 +17,12 @@ namespace espalier {
 namespace {
 
 constexpr double dense_enough = 0.8;
-constexpr double far_from_dense = 0.6;       ///< Sizes below this in a sample are not examined in full.
+/// Sizes with a lower density in a sample are not examined in full.
+constexpr double far_from_dense = 0.6;
 constexpr BlockRow sampled_columns = 1 << 12; ///< Block columns of a sample.
 constexpr BlockRow rows_per_piece = 1024; ///< Rows that a thread searches at a time.
 
-/// Lists, one for each row.
+/// A list of numbers for each row.
 struct Lists {
     LargeVector<Offset> ptr{0};
     LargeVector<BlockRow> ind;
@@ -30,7 +31,7 @@ struct Lists {
     }
 };
 
-/// List i has j if emit(visit) calls visit(i, j). emit is called twice.
+/// Makes the lists from emit(visit), which calls visit(i, j) for each j of list i. emit is called twice.
 template <class Emit> Lists lists_of(BlockRow num_rows, Emit const& emit) {
     Lists lists;
     lists.ptr.assign(num_rows + 1, 0);
@@ -42,7 +43,7 @@ template <class Emit> Lists lists_of(BlockRow num_rows, Emit const& emit) {
     return lists;
 }
 
-/// List j has i if list i of the argument has j. Sorted lists result from any order.
+/// List j of the result has i if list i of the argument has j. The lists of the result are sorted.
 Lists transposed(Lists const& lists, BlockRow num_rows) {
     return lists_of(num_rows, [&](auto const& visit) {
         for (BlockRow i = 0; i < num_rows; ++i)
@@ -54,8 +55,8 @@ bool equal(Lists const& a, Lists const& b) {
     return a.ptr == b.ptr && a.ind == b.ind;
 }
 
-/// Calls visit(i) once for each stored block (i, j) of a block column. `seen` has an entry for each block row, none of
-/// them j.
+/// Calls visit(i) once for each stored block (i, j) of a block column. `seen` has an entry for each block
+/// row, and none of them is j.
 template <int B, class Visit>
 void visit_block_column(StoredPattern const& a, BlockRow j, std::vector<BlockRow>& seen, Visit const& visit) {
     for (Index column = Index(j) * B; column < Index(j + 1) * B; ++column)
@@ -91,8 +92,9 @@ template <int B> bool has_dense_blocks(StoredPattern const& a) {
     return density<B>(a, 1) >= dense_enough;
 }
 
-/// The rows of a matrix from its columns: visit_column(j, visit) calls visit(i) for the blocks (i, j), each once. With
-/// `lower_only` there are none above the diagonal, and those below stand for both. It is called twice for each column.
+/// Makes the rows of a matrix from its columns. visit_column(j, visit) calls visit(i) once for each block (i,
+/// j), and is called twice for each column. With `lower_only` it visits no blocks above the diagonal, and
+/// those below stand for both.
 template <class VisitColumn>
 RowPattern rows_of_columns(BlockRow num_rows, bool lower_only, VisitColumn const& visit_column) {
     RowPattern pattern;
@@ -110,7 +112,7 @@ RowPattern rows_of_columns(BlockRow num_rows, bool lower_only, VisitColumn const
     pattern.diagonal.resize(num_rows);
     LargeVector<Offset> next(pattern.ptr.begin(), pattern.ptr.end() - 1);
     BlockRow* const cols = pattern.cols.data();
-    // Columns ascend, so when it is the turn of column j, row j has its entries left of the diagonal.
+    // Columns ascend, so before column j is visited, row j has its entries left of the diagonal.
     for (BlockRow j = 0; j < num_rows; ++j) {
         pattern.diagonal[j] = next[j];
         cols[next[j]++] = j;
@@ -129,7 +131,7 @@ RowPattern rows_of_columns(BlockRow num_rows, bool lower_only, VisitColumn const
 bool is_symmetric(RowPattern const& pattern) {
     LargeVector<Offset> next(pattern.ptr.begin(), pattern.ptr.end() - 1);
     for (BlockRow i = 0; i < pattern.num_rows; ++i) {
-        if (next[i] != pattern.diagonal[i]) return false; // rows above have found all of these
+        if (next[i] != pattern.diagonal[i]) return false; // all of these were found in the rows above
         for (BlockRow const j : pattern.upper(i))
             if (pattern.cols[next[j]++] != i) return false;
     }
@@ -140,7 +142,7 @@ void check_permutation(std::span<Index const> positions) {
     std::vector<bool> taken(positions.size(), false);
     for (Index const position : positions) {
         if (position < 0 || position >= std::ssize(positions) || taken[position])
-            throw Error(Status::usage, fmt::format("the positions of block rows are no permutation: {} is "
+            throw Error(Status::usage, fmt::format("the positions of block rows are not a permutation: {} is "
                                                    "outside 0 .. {}, or appears twice",
                                                    position, std::ssize(positions) - 1));
         taken[position] = true;
@@ -167,7 +169,7 @@ BlockRow checked_num_rows(StoredPattern const& a, int size, std::span<Index cons
     return static_cast<BlockRow>(num_rows);
 }
 
-/// The rows of L without the diagonal, the diagonal, and the rows of U without it.
+/// Joins the rows of L without the diagonal, the diagonal, and the rows of U without the diagonal.
 RowPattern join(Lists const& lower, Lists const& upper, bool symmetric) {
     RowPattern pattern;
     pattern.num_rows = static_cast<BlockRow>(lower.ptr.size()) - 1;
@@ -186,14 +188,14 @@ RowPattern join(Lists const& lower, Lists const& upper, bool symmetric) {
     return pattern;
 }
 
-/// Finds the fill of one row after the other, each by a search breadth first.
+/// Finds the fill row by row, with a breadth-first search for each row.
 class FillSearch {
   public:
     FillSearch(RowPattern const& a, Index levels)
         : a_(a), levels_(levels), reached_by_(a.num_rows, -1) {}
 
-    /// Appends to `found`, ascending, the vertices above i at the end of paths from i with at most levels + 1
-    /// edges through vertices below i.
+    /// Appends to `found`, in ascending order, the vertices above i that end a path from i with at most
+    /// levels + 1 edges through vertices below i.
     void search(BlockRow i, std::vector<BlockRow>& found) {
         auto const begin = std::ssize(found);
         reached_by_[i] = i;
@@ -203,7 +205,7 @@ class FillSearch {
             for (BlockRow const vertex : front_) {
                 auto const row = a_.row(vertex);
                 for (auto end = row.rbegin(); end != row.rend(); ++end) {
-                    if (level == levels_ && *end < i) break; // paths end here
+                    if (level == levels_ && *end < i) break; // the path cannot be continued
                     if (reached_by_[*end] == i) continue;
                     reached_by_[*end] = i;
                     (*end < i ? next_ : found).push_back(*end);
@@ -341,7 +343,7 @@ RowPattern fill_pattern(RowPattern a, Index levels, int threads, Interrupt* inte
     if (levels < 0)
         throw Error(Status::usage, fmt::format("the level of fill is {}; expected at least 0", levels));
     if (levels == 0) return a;
-    check(interrupt); // on the calling thread, which may find no piece left
+    check(interrupt); // on the calling thread, which may get no rows
     auto const upper = fill_above(a, levels, threads, interrupt);
     // Column j of L is row j of U for the transposed matrix.
     auto const lower_columns = a.symmetric ? upper : fill_above(transpose(a), levels, threads, interrupt);

@@ -12,12 +12,12 @@
 
 namespace espalier {
 
-/// Number of a block row or block column. Incomplete factors need 32 bits for each, because their sweeps are
-/// as fast as memory.
+/// The number of a block row or block column. Numbers have 32 bits, because the speed of the sweeps is
+/// limited by the memory that they read.
 using BlockRow = std::int32_t;
 
-/// The pattern of a matrix without its values. Code that needs only the pattern takes this, and is compiled once for all
-/// scalars. It refers to the matrix, which must outlive it.
+/// The pattern of a matrix without its values. Code that needs only the pattern takes this type and is
+/// compiled once for all scalars. It refers to the matrix, which must outlive it.
 struct StoredPattern {
     Index rows, cols;
     Symmetry symmetry;
@@ -53,8 +53,8 @@ struct RowPattern {
 };
 
 /// The largest size b <= 6 that divides the matrix into dense b x b blocks: at least 80 % of the entries of
-/// the blocks that are not empty are stored. 1 if there is none. Sizes that are far from dense in a sample of the block
-/// columns are not examined in full. Linear.
+/// the nonempty blocks are stored. Returns 1 if there is none. Sizes that are far from dense in a sample of
+/// the block columns are not examined in full. Linear.
 int find_block_size(StoredPattern const& a);
 
 /// The b x b blocks of a square matrix with stored entries, both triangles and the whole diagonal included.

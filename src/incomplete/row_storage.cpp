@@ -8,7 +8,7 @@ namespace espalier {
 
 namespace {
 
-/// The factorization reads rows of U again and again. Long rows are faster to read if they are contiguous.
+/// The factorization reads rows of U repeatedly. Long rows are faster to read if they are contiguous.
 constexpr std::int32_t longest_upper_in_group = 4;
 
 } // namespace
@@ -52,7 +52,7 @@ RowStorage<T>::RowStorage(RowPattern const& pattern, ExecutionOrder const& order
 /// Finds the rows of a chunk in the pattern, for place_chunk(). Returns the number of their blocks.
 template <class T>
 Offset RowStorage<T>::find_rows(RowPattern const& pattern, ExecutionOrder const& order, std::int32_t chunk) {
-    constexpr BlockRow ahead = 32; // rows are far from each other in the pattern
+    constexpr BlockRow ahead = 32; // prefetch distance: rows are far from each other in the pattern
     BlockRow const end = order.chunk_ptr[chunk + 1];
     Offset blocks = 0;
     for (BlockRow p = order.chunk_ptr[chunk]; p < end; ++p) {

@@ -1,9 +1,10 @@
-// The rows of L or of U in the order of their sweep. The rows of each worker are contiguous, and it touches
-// them first.
+// The rows of L or of U in the order of their sweep. The rows of each worker are contiguous, and the worker
+// touches them first.
 //
-// The blocks of a row follow each other. Real scalars are stored in groups of `group_rows` rows if these follow each
-// other in a sweep, have equally many entries and do not need each other: first the first entry of each row, then the
-// second ones. Sweeps then compute the rows of a group at once.
+// The blocks of a row are contiguous. There is one exception: real scalars are stored in groups of
+// `group_rows` rows if these rows are consecutive in a sweep, have equally many entries and do not depend on
+// each other. A group has the first entry of each row, then the second entries, and so on. Sweeps then
+// compute the rows of a group at once.
 #pragma once
 
 #include "incomplete/execution_order.hpp"
@@ -50,7 +51,7 @@ template <class T> class RowStorage {
     void add_run(std::int32_t chunk, SweepRun const& rows);
 
     struct Row {
-        Offset begin; ///< In the pattern, until the row is placed.
+        Offset begin; ///< The first block in the pattern until the row is placed, then in the storage.
         std::int32_t length, stride;
     };
     struct Chunk {

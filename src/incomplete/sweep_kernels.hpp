@@ -1,7 +1,6 @@
 // The inner loops of the sweeps: runs of rows with equally many blocks, in the order in which they are
-// stored.
-// For each row: x(row) -= sum over its blocks of block * x(column), and then x(row) = inverse * x(row) if the
-// diagonal is not the identity.
+// stored. For each row, x(row) -= sum over its blocks of block * x(column); then x(row) = inverse * x(row) if
+// the diagonal is not the identity.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +11,8 @@
 
 namespace espalier {
 
-/// std::complex's operator* repairs products of infinities, which costs a branch in the inner loop.
+/// The product without the check of std::complex's operator* for products of infinities, which costs a branch
+/// in the inner loop.
 template <class T> inline T times(T a, T b) {
     if constexpr (is_complex<T>)
         return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
@@ -20,10 +20,10 @@ template <class T> inline T times(T a, T b) {
         return a * b;
 }
 
-/// Real scalars are stored, and computed, in groups of so many rows.
+/// Real scalars are stored, and computed, in groups of this many rows.
 inline constexpr BlockRow group_rows = 4;
 
-/// Rows that follow each other in the order of a sweep and have equally many blocks.
+/// Rows that are consecutive in the order of a sweep and have equally many blocks.
 struct SweepRun {
     std::int32_t blocks_per_row;
     std::int32_t num_rows;
@@ -46,7 +46,7 @@ template <class T, int B, int R, int Step, bool Diagonal> struct SweepKernel {
                 for (int r = 0; r < R; ++r) sum[k * R + r] -= times(block[k + c * B], x[c * R + r]);
     }
 
-    /// A row whose blocks have a distance of `stride`.
+    /// Computes a row whose blocks have a distance of `stride`.
     static void row(T* x, T const* inverse, Index row, int blocks, Index stride, BlockRow const* column,
                     T const* block) {
         T* const target = x + row * B * R;
@@ -69,7 +69,7 @@ template <class T, int B, int R, int Step, bool Diagonal> struct SweepKernel {
                 for (int r = 0; r < R; ++r) target[k * R + r] += times(inverse[k + c * B], sum[c * R + r]);
     }
 
-    /// A run of rows with `Blocks` blocks, or as many as it says if that is negative.
+    /// Computes a run of rows with `Blocks` blocks each. If `Blocks` is negative, the run gives their number.
     template <int Blocks>
     static void run(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
         int const blocks = Blocks >= 0 ? Blocks : rows.blocks_per_row;
@@ -80,7 +80,7 @@ template <class T, int B, int R, int Step, bool Diagonal> struct SweepKernel {
         }
     }
 
-    /// A run of groups. The lanes of a group ascend by position, also in a backward sweep.
+    /// Computes a run of groups. The lanes of a group ascend by position, also in a backward sweep.
     static void run_groups(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
         int const blocks = rows.blocks_per_row;
         for (std::int32_t i = 0; i < rows.num_rows; i += group_rows) {
@@ -92,7 +92,8 @@ template <class T, int B, int R, int Step, bool Diagonal> struct SweepKernel {
         }
     }
 
-    /// Works like run_groups(), for one vector. A vector register of 16 bytes holds the sums of several rows.
+    /// Does the work of run_groups() for one vector. A vector register of 16 bytes holds the sums of several
+    /// rows.
     template <int Blocks>
     static void run_vectors(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
         int const blocks = Blocks >= 0 ? Blocks : rows.blocks_per_row;
@@ -123,7 +124,7 @@ template <class T, int B, int R, int Step, bool Diagonal> struct SweepKernel {
         cursor = {column, block};
     }
 
-    /// Loops over short rows of scalars are unrolled.
+    /// Computes a run of any length. Loops over short rows of scalars are unrolled.
     static void run_any(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
         constexpr bool may_be_groups = B == 1 && !is_complex<T>;
         if constexpr (B * R == 1) {

@@ -71,17 +71,24 @@ template <class T, class Routine> void with_workspace(char const* name, Routine 
         throw Error(Status::internal, fmt::format("LAPACK routine {} failed with info = {}", name, info));
 }
 
+// Replaces A by R and the reflectors of its QR factorization. Returns their scalar factors.
+template <class T> std::vector<T> factorize_qr(MatrixView<T> a) {
+    int const m = lapack_size(a.rows), n = lapack_size(a.cols), ld = lapack_size(a.ld);
+    std::vector<T> factors(std::min(m, n));
+    with_workspace<T>("geqrf", [&](T* work, int const* size, int* info) {
+        LapackRoutines<T>::geqrf(&m, &n, a.data, &ld, factors.data(), work, size, info);
+    });
+    return factors;
+}
+
 } // namespace
 
 template <class T> void orthonormalize(MatrixView<T> a) {
     if (a.cols == 0) return;
+    auto const factors = factorize_qr(a);
     int const m = lapack_size(a.rows), n = lapack_size(a.cols), ld = lapack_size(a.ld);
-    std::vector<T> reflectors(n);
-    with_workspace<T>("geqrf", [&](T* work, int const* size, int* info) {
-        LapackRoutines<T>::geqrf(&m, &n, a.data, &ld, reflectors.data(), work, size, info);
-    });
     with_workspace<T>("orgqr", [&](T* work, int const* size, int* info) {
-        LapackRoutines<T>::orgqr(&m, &n, &n, a.data, &ld, reflectors.data(), work, size, info);
+        LapackRoutines<T>::orgqr(&m, &n, &n, a.data, &ld, factors.data(), work, size, info);
     });
 }
 
@@ -89,17 +96,26 @@ template <class T> std::vector<Real<T>> singular_values(MatrixView<T> a, MatrixV
     Index const smaller = std::min(a.rows, a.cols);
     std::vector<Real<T>> values(smaller);
     if (smaller == 0) return values;
-    int const m = lapack_size(a.rows), n = lapack_size(a.cols), ld = lapack_size(a.ld);
-    int const right_ld = lapack_size(right.ld), one = 1;
+    // A tall matrix Q R has the singular values and the right singular vectors of R.
+    bool const is_tall = a.rows > a.cols;
+    if (is_tall) factorize_qr(a);
+    // In complex arithmetic, kernels of OpenBLAS 0.3.21 read up to a column past the end of a matrix. Each of the two
+    // copies is therefore followed by other memory.
+    std::vector<T> memory(smaller * a.cols + a.cols * a.cols + a.cols);
+    MatrixView<T> const copy{memory.data(), smaller, a.cols, smaller};
+    MatrixView<T> const vectors{memory.data() + smaller * a.cols, a.cols, a.cols, a.cols};
+    for (Index j = 0; j < a.cols; ++j) std::copy_n(a.column(j), is_tall ? j + 1 : smaller, copy.column(j));
+    int const m = lapack_size(smaller), n = lapack_size(a.cols), one = 1;
     std::vector<Real<T>> rwork(is_complex<T> ? 5 * smaller : 0);
     with_workspace<T>("gesvd", [&](T* work, int const* size, int* info) {
         if constexpr (is_complex<T>)
-            LapackRoutines<T>::gesvd("N", "A", &m, &n, a.data, &ld, values.data(), nullptr, &one, right.data,
-                                     &right_ld, work, size, rwork.data(), info, 1, 1);
+            LapackRoutines<T>::gesvd("N", "A", &m, &n, copy.data, &m, values.data(), nullptr, &one, vectors.data, &n,
+                                     work, size, rwork.data(), info, 1, 1);
         else
-            LapackRoutines<T>::gesvd("N", "A", &m, &n, a.data, &ld, values.data(), nullptr, &one, right.data,
-                                     &right_ld, work, size, info, 1, 1);
+            LapackRoutines<T>::gesvd("N", "A", &m, &n, copy.data, &m, values.data(), nullptr, &one, vectors.data, &n,
+                                     work, size, info, 1, 1);
     });
+    for (Index j = 0; j < a.cols; ++j) std::copy_n(vectors.column(j), a.cols, right.column(j));
     return values;
 }
 

@@ -126,6 +126,7 @@ std::optional<CostModelChoice> CostModels::known(Scalar scalar, KernelKind kind,
     auto const model = measured ? measured->for_threads(threads, cores_) : std::nullopt;
     if (!model) return std::nullopt;
     CostModelChoice choice{*model, source, costs_.network.value_or(Network{})};
+    choice.network.first_touch_bandwidth = costs_.memory.first_touch;
     choice.model.bandwidth = costs_.memory.one;
     choice.model.read_bandwidth = read_rate(costs_.memory, std::min(threads, cores_), cores_);
     return choice;
@@ -142,7 +143,7 @@ void CostModels::keep(MachineCosts const& fresh) {
     if (fresh.network) costs_.network = fresh.network;
     loaded_ = true;
     costs_.memory = {fresh.memory.one, std::max(fresh.memory.all, costs_.memory.all), fresh.memory.read_one,
-                     std::max(fresh.memory.read_all, costs_.memory.read_all)};
+                     std::max(fresh.memory.read_all, costs_.memory.read_all), fresh.memory.first_touch};
     for (MeasuredModel const& model : fresh.models) costs_.put(model);
     store_.save(costs_);
 }

@@ -19,7 +19,7 @@ namespace espalier {
 
 namespace {
 
-constexpr int file_format = 2;
+constexpr int file_format = 3;
 constexpr char const* measured_network = "measured";
 constexpr double most_bytes_per_s = 1e18, most_seconds = 1e6;
 
@@ -120,6 +120,8 @@ Network read_network(JsonField const& json, Network network) {
     if (auto const overhead = json["overhead_s"]) network.overhead = overhead.number(0, most_seconds);
     if (auto const copies = json["copy_bytes_per_s"])
         network.copy_bandwidth = copies.number(1, most_bytes_per_s);
+    if (auto const touch = json["first_touch_bytes_per_s"])
+        network.first_touch_bandwidth = touch.number(1, most_bytes_per_s);
     return network;
 }
 
@@ -162,7 +164,8 @@ std::string to_json(MachineCosts const& costs, MachineKey const& key) {
         Json::object({{"one_bytes_per_s", costs.memory.one},
                       {"all_bytes_per_s", costs.memory.all},
                       {"one_read_bytes_per_s", costs.memory.read_one},
-                      {"all_read_bytes_per_s", costs.memory.read_all}});
+                      {"all_read_bytes_per_s", costs.memory.read_all},
+                      {"first_touch_bytes_per_s", costs.memory.first_touch}});
     return Json::object({{"format", file_format},
                          {"machine", machine},
                          {"memory", memory},
@@ -184,7 +187,7 @@ std::optional<MachineCosts> parse_costs(std::string const& text, MachineKey cons
         MachineCosts costs;
         auto const rate = [&](char const* name) { return json["memory"][name].number(1, most_bytes_per_s); };
         costs.memory = {rate("one_bytes_per_s"), rate("all_bytes_per_s"), rate("one_read_bytes_per_s"),
-                        rate("all_read_bytes_per_s")};
+                        rate("all_read_bytes_per_s"), rate("first_touch_bytes_per_s")};
         costs.network = read_measured_network(json["network"]);
         for (JsonField const& one : json["models"].items()) costs.put(read_model(one));
         return costs;

@@ -9,17 +9,17 @@ namespace espalier {
 
 namespace {
 
-// The graph of a cube of n points in each direction with `unknowns` each: neighbours along the axes, or all around.
-Graph lattice(Index n, Index unknowns, bool with_corners) {
+// The graph of n x n x layers points with `unknowns` each: neighbours along the axes, or all around.
+Graph lattice(Index n, Index layers, Index unknowns, bool with_corners) {
     Graph graph;
-    graph.num_vertices = n * n * n * unknowns;
-    auto const each = [n](Index i, auto const& body) {
-        for (Index j = std::max<Index>(i - 1, 0); j <= std::min(i + 1, n - 1); ++j) body(j);
+    graph.num_vertices = n * n * layers * unknowns;
+    auto const each = [](Index i, Index points, auto const& body) {
+        for (Index j = std::max<Index>(i - 1, 0); j <= std::min(i + 1, points - 1); ++j) body(j);
     };
     auto const add_neighbours = [&](Index x, Index y, Index z, Index self) {
-        each(z, [&](Index c) {
-            each(y, [&](Index b) {
-                each(x, [&](Index a) {
+        each(z, layers, [&](Index c) {
+            each(y, n, [&](Index b) {
+                each(x, n, [&](Index a) {
                     if (!with_corners && (a != x) + (b != y) + (c != z) > 1) return;
                     for (Index u = 0; u < unknowns; ++u) {
                         Index const other = ((c * n + b) * n + a) * unknowns + u;
@@ -55,8 +55,13 @@ std::vector<BlockStructure> timing_structures(FactorForm form, std::size_t scala
     double const sides = form.has_upper() ? 2 : 1;
     double const entry = static_cast<double>(scalar_bytes) * sides;
     std::vector<BlockStructure> structures;
-    structures.push_back(structure_of(lattice(points(limits, 2.1e6 * entry, 0.33e9 * sides), 1, false)));
-    structures.push_back(structure_of(lattice(points(limits, 40e6 * entry, 2.5e10 * sides), 3, true)));
+    Index const scalars = points(limits, 2.1e6 * entry, 0.33e9 * sides);
+    Index const triples = points(limits, 40e6 * entry, 2.5e10 * sides);
+    structures.push_back(structure_of(lattice(scalars, scalars, 1, false)));
+    structures.push_back(structure_of(lattice(triples, triples, 3, true)));
+    // A plane has many cblks with few rows, whose updates have few runs. It needs up to 80 entries for a point.
+    Index const side = std::min(8 * scalars, static_cast<Index>(std::sqrt(limits.bytes / (80 * entry))));
+    structures.push_back(structure_of(lattice(std::max<Index>(side, 6), 1, 1, true)));
     return structures;
 }
 

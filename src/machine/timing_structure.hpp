@@ -10,7 +10,7 @@
 
 namespace espalier {
 
-/// Limits for each lattice, of at least 6^3 and at most 48^3 points.
+/// Limits for each lattice: two cubes of 6^3 to 48^3 points, and a plane that needs less.
 struct TimingLimits {
     double bytes = 0;      ///< The panels need this memory.
     double operations = 0; ///< The factorization needs these; a multiply-add counts as two.

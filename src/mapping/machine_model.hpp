@@ -2,6 +2,7 @@
 // threads, and a network between them. It may be another machine than this one.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 namespace espalier {
@@ -16,6 +17,9 @@ struct Network {
     double overhead = 0.5e-6;
     double copy_bandwidth =
         10e9; ///< Bytes per second that one thread copies between a block and the network.
+    /// Bytes per second at which a thread first touches memory, which the system has to clear. The sender of a block
+    /// does so before the first contribution, and the receiver while it copies. Infinite if it is not known.
+    double first_touch_bandwidth = std::numeric_limits<double>::infinity();
 
     [[nodiscard]] double seconds(double bytes) const { return latency + bytes / bandwidth; }
     /// The overhead at one end. It is part of the latency, so it is at most half of it.
@@ -23,6 +27,10 @@ struct Network {
     [[nodiscard]] double wire_latency() const { return latency - 2 * overhead_seconds(); }
     [[nodiscard]] double handling_seconds(double bytes) const {
         return overhead_seconds() + bytes / copy_bandwidth;
+    }
+    [[nodiscard]] double first_touch_seconds(double bytes) const { return bytes / first_touch_bandwidth; }
+    [[nodiscard]] double receiving_seconds(double bytes) const {
+        return handling_seconds(bytes) + first_touch_seconds(bytes);
     }
 };
 

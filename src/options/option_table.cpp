@@ -177,7 +177,8 @@ constexpr int most_threads = 4096;
 constexpr Index most_columns = 1'000'000;
 
 constexpr std::array table = {
-    choice<&Options::factorization>({"factorization", analyses, method, "KIND", "factorization of the matrix",
+    choice<&Options::factorization>({"factorization", analyses, method, "KIND",
+                                     "factorization of the matrix: Cholesky (llh, llt), LDL (ldlt, ldlh) or LU (lu)",
                                      "chosen from its symmetry and diagonal"}),
     choice<&Options::matching>({"matching", analyses, method, "WHEN",
                                 "permute rows (lu) or pair them (ldlt, ldlh) by a maximum-product matching",
@@ -204,7 +205,7 @@ constexpr std::array table = {
     count<&Options::block_size>({"block-size", here, method, "B", "ilu: size of dense blocks", "found from the matrix"},
                                 1, 6, "auto"),
     coarsen({"coarsen", here, method, "STRING",
-             "ilu: aggregation of rows into tasks by a coarse string such as CD(4) or SD(300)F(32)"}),
+             "ilu: aggregation of rows into tasks by a coarse string such as CD(4) (docs/user-guide.md)"}),
     choice<&Options::runtime>({"runtime", here, method, "RUNTIME",
                                "ilu: runtime that executes the tasks: threads of Espalier with the policy of --schedule, or "
                                "oneTBB or OpenMP, if this build has them"}),
@@ -228,8 +229,8 @@ constexpr std::array table = {
               "this machine"}),
     choice<&Options::calibration>(
         {"calibration", analyses, machine, "WHEN",
-         "predict times with a cost model measured on this machine: on measures it again, off takes the one "
-         "that is shipped",
+         "predict times with a cost model measured on this machine: on measures it again, off uses the "
+         "default model",
          "measured once before a long factorization, and kept"}),
     choice<&Options::record_trace>({"record-trace", none, scheduling, "", "record what each thread does"}),
     choice<&Options::schedule>(
@@ -238,8 +239,10 @@ constexpr std::array table = {
          "NUMA nodes; auto: simulations choose the policy, --split and the widths of column blocks"}),
     choice<&Options::push_init>({"push-init", runs, scheduling, "WHERE",
                                  "places: panels are distributed to the NUMA nodes in turn or at random, and tasks follow"}),
-    choice<&Options::push>({"push", runs, scheduling, "WHERE", "places: which list receives a ready task"}),
-    choice<&Options::select>({"select", runs, scheduling, "WHERE", "places: where an idle worker steals"}),
+    choice<&Options::push>(
+        {"push", runs, scheduling, "WHERE", "places: list that receives a ready task (docs/scheduling.md)"}),
+    choice<&Options::select>({"select", runs, scheduling, "WHERE",
+                              "places: lists from which an idle worker steals (docs/scheduling.md)"}),
     choice<&Options::strict>(
         {"strict", runs, scheduling, "", "dynamic, places, nas: no stealing across NUMA nodes"}),
     count<&Options::seed>({"seed", runs, scheduling, "N", "places: seed of the random choices"}, 0,
@@ -265,7 +268,7 @@ constexpr std::array table = {
         {"split-seconds", analyses, scheduling, "SECONDS", "dynamic: least predicted time of a task that is divided"}, ""),
     count<&Options::subtrees_per_worker>(
         {"subtrees-per-worker", analyses, scheduling, "N",
-         "a subtree is one task if it costs at most the N-th part of the share of a worker"},
+         "a subtree of the elimination tree is one task if it costs at most 1/N of the work of a worker"},
         1, most_columns),
     count<&Options::max_block_width>({"max-block-width", analyses, scheduling, "COLUMNS",
                                       "wider supernodes are split into column blocks",
@@ -298,7 +301,7 @@ constexpr std::array table = {
          "method that improves the solution: iterative refinement (ir) or a Krylov method",
          "ir, then gmres if ir stalls; for --method ilu cg or gmres"}),
     count<&Options::max_refine_iterations>({"max-refine-iterations", systems, accuracy, "N",
-                                            "most steps of the method that improves the solution",
+                                            "maximum number of steps of the method that improves the solution",
                                             "the default of the method"},
                                            1, 1'000'000, "auto"),
     real<&Options::tolerance, 0>({"tolerance", systems, accuracy, "E",

@@ -1,4 +1,4 @@
-// The vectors of a call, by which its memory is predicted before it is allocated (Options::max_memory).
+// The number of vectors that a call allocates. It predicts the memory of the call (Options::max_memory).
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ struct VectorLayout {
 
 struct CallMemory {
     Index whole = 0; ///< Columns of all rows, on process 0.
-    Index own = 0;   ///< Columns of owned rows in the precision of the system,
-    Index low = 0;   ///< and in lower precision if the factors have it.
+    Index own = 0;   ///< Columns of owned rows in the precision of the system.
+    Index low = 0;   ///< Columns of owned rows in lower precision, if the factors have it.
     Index swept = 0; ///< Columns that pass through the factors together.
 };
 

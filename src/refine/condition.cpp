@@ -19,9 +19,9 @@ namespace {
 constexpr Index estimate_width = 2; // vectors per block for each right-hand side
 constexpr Index inverse_width = 4;  // vectors per block for |A^-1|
 
-// The largest |y| / |A y| of a few vectors near the null space, a lower bound of |A^-1| that uses A itself. y
-// := A~^-1 A~^-H y finds a vector that the factors make small, and y - A~^-1 (A y) corrects the error of the
-// factors.
+// Computes the largest |y| / |A y| of a few vectors near the null space, a lower bound of |A^-1| that uses A
+// itself. The step y := A~^-1 A~^-H y finds a vector that the factors make small, and y - A~^-1 (A y)
+// corrects the error of the factors.
 template <class T> class NullVectorGrowth {
   public:
     NullVectorGrowth(DistributedMatrix<T> const& a, ApplyInverse<T> const& apply_inverse,
@@ -39,11 +39,11 @@ template <class T> class NullVectorGrowth {
         apply_inverse_(y_, 1, MatrixOp::adjoint);
         if (!normalize()) return largest_;
         apply_inverse_(y_, 1, MatrixOp::none);
-        bool goes_on = measure();
-        for (int step = 0; goes_on && step < 2; ++step) {
+        bool improved = measure();
+        for (int step = 0; improved && step < 2; ++step) {
             apply_inverse_(image_, 1, MatrixOp::none);
             for (Index i = 0; i < std::ssize(y_); ++i) y_[i] -= image_[i];
-            goes_on = measure();
+            improved = measure();
         }
         return largest_;
     }
@@ -61,7 +61,7 @@ template <class T> class NullVectorGrowth {
         for (T& value : y_) value /= static_cast<Real<T>>(length);
         return true;
     }
-    // False when y cannot be improved any more.
+    // Returns false when y cannot be improved any more.
     bool measure() {
         if (!normalize()) return false;
         a_.multiply(MatrixOp::none, T(1), y_, T(0), image_);
@@ -78,8 +78,8 @@ template <class T> class NullVectorGrowth {
     double largest_ = 0;
 };
 
-// X := A^-1 X, with columns reduced so that |A X| <= 2 |X before|. An inverse that does not converge can be
-// too large by any factor, but |x| / |A x| is a lower bound of |A^-1| for each x.
+// X := A^-1 X, where each column is reduced so that |A X| <= 2 |X before|. An inverse that does not converge
+// can be too large by any factor, but |x| / |A x| is a lower bound of |A^-1| for each x.
 template <class T> class InverseProduct {
   public:
     InverseProduct(DistributedMatrix<T> const& a, ApplyInverse<T> const& apply_inverse)
@@ -116,8 +116,8 @@ template <class T> class InverseProduct {
     mutable std::vector<T> image_;
 };
 
-// Bounds the error of one column of x. First call residual(). Then, given d, w = |s| + (nz + 1) u (|op(A)||x|
-// + |b|) is stored as its largest entry and entries relative to it, to avoid underflow.
+// Bounds the error of one column of x. residual() is called first. Given d, the bound then stores w = |s| +
+// (nz + 1) u (|op(A)||x| + |b|) as its largest entry and entries relative to it, to avoid underflow.
 template <class T> class ErrorBound {
   public:
     ErrorBound(DistributedMatrix<T> const& a, std::span<T const> b, std::span<T const> x, MatrixOp op)
@@ -144,10 +144,10 @@ template <class T> class ErrorBound {
             relative_[i] = size_ > 0 ? static_cast<Real<T>>(w_[i] / size_) : Real<T>(0);
     }
 
-    // w divided by its largest entry.
+    // Returns w divided by its largest entry.
     [[nodiscard]] std::vector<Real<T>> const& weights() const { return relative_; }
 
-    // The bound, given `norm` = | |op(A)^-1| weights |.
+    // Returns the bound, given `norm` = | |op(A)^-1| weights |.
     [[nodiscard]] double result(double norm) const {
         double const absolute = step_ + (size_ == 0 ? 0 : size_ * norm);
         double const bound = absolute == 0 ? 0 : absolute / x_norm_;

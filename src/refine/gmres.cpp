@@ -10,7 +10,7 @@ namespace espalier {
 
 namespace {
 
-// Givens rotation [c s; -conj(s) c] that maps (f, g) to (r, 0).
+// The Givens rotation [c s; -conj(s) c] that maps (f, g) to (r, 0).
 template <class T> struct Rotation {
     Real<T> c = 1;
     T s = T(0);
@@ -32,7 +32,7 @@ template <class T> struct Rotation {
     }
 };
 
-// One right-hand side, which runs cycles of at most m steps. A step orthogonalizes w = A M^-1 v for the last
+// One right-hand side. It runs cycles of at most m steps. A step orthogonalizes w = A M^-1 v for the last
 // basis vector v against the basis (project, subtract_projection) and appends it (extend). At the end of a
 // cycle, combine() and correct() compute the iterate.
 template <class T> class GmresColumn {
@@ -73,7 +73,7 @@ template <class T> class GmresColumn {
         column_->errors.reserve(column_->errors.size() + longest_);
     }
 
-    // Starts a cycle from the residual of 2-norm `beta` and the infinity norm of x.
+    // Starts a cycle, given the 2-norm `beta` of the residual and the infinity norm of x.
     void begin_cycle(Real<T> beta, double x_norm) {
         beta_ = beta;
         active_ = longest_ > 0 && beta_ > 0 && std::isfinite(beta_);
@@ -81,7 +81,7 @@ template <class T> class GmresColumn {
         // A residual of this size meets the target, so the cycle can stop without computing x, because the
         // infinity norm is at most the 2-norm. |x| counts only if x is a meaningful iterate, because a very
         // large x would make any residual look small.
-        double const size_of_x = error_ < worse_than_a_guess ? problem_->matrix_norm * x_norm : 0.0;
+        double const size_of_x = error_ < largest_useful_error ? problem_->matrix_norm * x_norm : 0.0;
         wanted_ = static_cast<Real<T>>(problem_->target * (size_of_x + column_->b_norm));
         steps_ = 0;
         over_ = false;
@@ -89,7 +89,7 @@ template <class T> class GmresColumn {
         rhs_.assign(1, T(beta_));
     }
 
-    // The part of V^H w of the local rows.
+    // Computes the contribution of the local rows to V^H w.
     void project(std::span<T const> w, std::span<Wide<T>> result) {
         std::span<T> const local = std::span(projection_).first(basis_size());
         std::ranges::fill(local, T(0)); // gemv does nothing without rows
@@ -107,7 +107,7 @@ template <class T> class GmresColumn {
                 T(1), w);
     }
 
-    // Adds basis vector steps + 1 and a column of the Hessenberg matrix from w, which has this 2-norm.
+    // Adds basis vector steps + 1 and a column of the Hessenberg matrix, given w and its 2-norm.
     void extend(std::span<T const> w, Real<T> length) {
         over_ = true;
         if (!std::isfinite(length)) return; // the step is useless
@@ -120,7 +120,7 @@ template <class T> class GmresColumn {
         over_ = std::abs(rhs_[steps_]) <= wanted_ || steps_ == longest_;
     }
 
-    // V y with R y = rhs, to which M^-1 is applied next.
+    // Computes V y with R y = rhs. M^-1 is applied to it next.
     void combine(std::span<T> step) {
         std::span<T> const y = std::span(projection_).first(steps_);
         std::copy_n(rhs_.begin(), steps_, y.begin());
@@ -184,7 +184,7 @@ template <class T> class GmresColumn {
     std::vector<T> hessenberg_; // (longest + 1) x steps, upper triangle: R after the rotations
     std::vector<Rotation<T>> rotations_;
     std::vector<T> rhs_; // right-hand side of the least-squares problem; |rhs[steps]| is its residual
-    std::vector<T> projection_, sums_; // V^H w of this step, of one pass and in total
+    std::vector<T> projection_, sums_; // V^H w of this step: from one pass, and in total
 };
 
 template <class T> class Gmres : KrylovBlock<T, GmresColumn<T>> {
@@ -205,7 +205,8 @@ template <class T> class Gmres : KrylovBlock<T, GmresColumn<T>> {
             for (Index c = 0; c < count; ++c) block_.put(c, active_[c]->last_basis_vector());
             problem_.solve(block_, count);
             problem_.product(block_, image_, count);
-            // Twice: with replaced pivots M^-1 is huge in a few directions, and one pass loses orthogonality.
+            // Two passes are needed: with replaced pivots M^-1 is huge in a few directions, and one pass loses
+            // orthogonality.
             orthogonalize(true);
             orthogonalize(false);
             two_norms<T>(rows(), std::span(lengths_).first(count), [&](Index c) { return image_.column(c); });

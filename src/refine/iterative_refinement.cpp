@@ -1,5 +1,5 @@
-// Iterative refinement of a block of right-hand sides, with residuals in working precision or in twice that.
-// A column continues while a step halves its error.
+// Iterative refinement of a block of right-hand sides, with residuals in working precision or in twice that
+// precision. A column continues while each step halves its error.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -26,9 +26,9 @@ void iterative_refinement(KrylovProblem<T> const& problem, std::span<KrylovColum
         errors.resize(count);
         b_norms.resize(count);
     });
-    // Measures the x in the block. A column continues, with its residual in the block, if keep(state, error)
+    // Measures the x in the block. A column continues, with its residual in the block, if continues(c, state)
     // is true.
-    auto const measure = [&](auto const& goes_on) {
+    auto const measure = [&](auto const& continues) {
         auto const width = std::ssize(active);
         for (Index c = 0; c < width; ++c) {
             residuals.put(c, active[c].column->b);
@@ -37,7 +37,7 @@ void iterative_refinement(KrylovProblem<T> const& problem, std::span<KrylovColum
         problem.measure(block, residuals, b_norms, std::span(errors).first(width));
         Index left = 0;
         for (Index c = 0; c < width; ++c) {
-            if (!goes_on(c, active[c])) continue;
+            if (!continues(c, active[c])) continue;
             block.put(left, residuals.column(c));
             active[left++] = {active[c].column, errors[c]};
         }
@@ -66,7 +66,7 @@ template <class T> int refine_extra_precisely(DistributedMatrix<T> const& a, std
                                               std::span<T> all_x, Index nrhs,
                                               ApplyInverse<T> const& apply_inverse, MatrixOp op,
                                               Interrupt* interrupt) {
-    constexpr int max_corrections = 60; // at a rate of 1/2, one for each bit
+    constexpr int max_corrections = 60; // at a rate of 1/2, each adds a bit
     Index const n = a.rows().count();
     std::vector<T> start, correction;
     // Returns the number of corrections of a column.

@@ -83,16 +83,16 @@ template <class T> struct KrylovColumn {
         errors; ///< Normwise backward errors after each iteration, as estimated by the method.
 };
 
-/// An x with a backward error above this is worse than a guess, and its size is not an estimate of the size
+/// An x with a backward error above this is a worse start than zero, and its size says nothing about the size
 /// of the solution.
-inline constexpr double worse_than_a_guess = 1e-3;
+inline constexpr double largest_useful_error = 1e-3;
 
-/// The part of a Krylov method that does not depend on it: the states of all columns, the columns that still
-/// iterate, and the blocks in which they advance. A State has column() and active().
+/// The common part of the Krylov methods: the states of all columns, the columns that still iterate, and the
+/// blocks in which they advance. A State has column() and active().
 template <class T, class State> class KrylovBlock {
   protected:
-    /// The residuals of the first x are then in the image, and their backward errors in errors_. An x that is
-    /// worse than a guess becomes zero.
+    /// Computes the residuals of the first x in the image, and their backward errors in errors_. Sets an x
+    /// that is worse than a guess to zero.
     KrylovBlock(KrylovProblem<T> const& problem, std::span<KrylovColumn<T>> columns) : problem_(problem) {
         auto const count = std::ssize(columns);
         problem.rows().reduction().all_succeed([&] {
@@ -110,7 +110,7 @@ template <class T, class State> class KrylovBlock {
         measure_best();
         bool all_are_good = true;
         for (Index c = 0; c < count; ++c) {
-            if (errors_[c] < worse_than_a_guess) continue;
+            if (errors_[c] < largest_useful_error) continue;
             std::ranges::fill(columns[c].x, T(0));
             all_are_good = false;
         }
@@ -139,7 +139,7 @@ template <class T, class State> class KrylovBlock {
     KrylovProblem<T> const& problem_;
     std::vector<State> states_;
     std::vector<State*> active_;
-    std::vector<State*> beginning_; ///< States that begin again at their best x.
+    std::vector<State*> beginning_; ///< States that restart from their best x.
     PackedColumns<T> block_, image_;
     std::vector<double> errors_, b_norms_;
     std::vector<Real<T>> lengths_;

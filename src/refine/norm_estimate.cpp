@@ -18,7 +18,7 @@ constexpr std::uint64_t seed = 1;
 struct Candidate {
     double height = 0;
     Index number = -1; // -1: none
-    Index local = -1;  // at its owner
+    Index local = -1;  // index at its owner
     int owner = 0;
 };
 
@@ -47,8 +47,8 @@ template <class T> class NormEstimate {
                 run[i * m_ + l] = T(1);
                 continue;
             }
-            // All ones; alternating signs with growing weights (Higham 1988), against unlucky cancellation;
-            // and random signs. Each column has 1-norm one.
+            // The start vectors have 1-norm one. They are all ones; alternating signs with growing weights
+            // (Higham 1988), against unlucky cancellation; and random signs.
             Real<T> const weight = 1 + static_cast<Real<T>>(i) / (n - 1);
             run[l] = T(1 / n);
             if (width_ > 1) run[m_ + l] = T((i % 2 ? -weight : weight) * 2 / (3 * n));
@@ -81,8 +81,8 @@ template <class T> class NormEstimate {
         for (Index l = 0; l < m_; ++l) sum += Wide<T>(conj(run[earlier * m_ + l]) * run[c * m_ + l]);
         return sum;
     }
-    // Replaces a column of signs that is parallel to an earlier one. `products` are those of column c with
-    // the columns before it.
+    // Replaces a column of signs that is parallel to an earlier one. `products` are the products of column c
+    // with the columns before it.
     void replace_if_parallel(std::span<T> run, Index c, std::span<Wide<T> const> products) {
         auto const n = static_cast<double>(rows_->order());
         if (std::ranges::none_of(products, [&](auto value) { return std::abs(value) >= n * (1 - 1e-5); }))
@@ -195,11 +195,11 @@ template <class T> std::vector<double> estimate_one_norms(DistributedRows const&
     });
     auto const run = [&](Index place) { return std::span(block).subspan(place * m * columns, m * columns); };
     auto const used = [&] { return std::span(block).first(m * columns * std::ssize(active)); };
-    // Keeps the active matrices, and their columns, for which goes_on(matrix, place) holds.
-    auto const keep = [&](auto const& goes_on) {
+    // Keeps the active matrices, and their columns, for which continues(matrix, place) holds.
+    auto const keep = [&](auto const& continues) {
         Index left = 0;
         for (Index place = 0; place < std::ssize(active); ++place) {
-            if (!goes_on(estimates[active[place]], place)) continue;
+            if (!continues(estimates[active[place]], place)) continue;
             if (left != place) std::ranges::copy(run(place), run(left).begin());
             active[left++] = active[place];
         }

@@ -15,11 +15,12 @@ namespace espalier {
 
 namespace {
 
-constexpr Index dense_order = 32; // up to this order, all singular values are as cheap
-constexpr int most_steps = 12;    // for a block
-constexpr Index roomy_block = 64; // the block does not grow beyond this for small but nonzero values
+constexpr Index dense_order = 32; // up to this order, all singular values are computed at once
+constexpr int most_steps = 12;    // steps with a block of the same size
+// Small but nonzero values do not make the block grow beyond this size.
+constexpr Index largest_cautious_block = 64;
 
-// An orthonormal block V of vectors that A makes small, in the order of |A v|, ascending.
+// An orthonormal block V of vectors that A makes small, sorted by ascending |A v|.
 template <class T> class SmallVectors {
   public:
     SmallVectors(DistributedMatrix<T> const& a, ApplyInverse<T> const& apply_inverse,
@@ -29,7 +30,7 @@ template <class T> class SmallVectors {
     }
 
     [[nodiscard]] Index size() const { return v_.cols; }
-    /// |A v|, ascending.
+    /// The norms |A v|, ascending.
     [[nodiscard]] std::vector<double> const& values() const { return values_; }
     [[nodiscard]] Index null_vectors(double bound) const {
         return std::upper_bound(values_.begin(), values_.end(), bound) - values_.begin();
@@ -40,7 +41,7 @@ template <class T> class SmallVectors {
         return std::move(v_);
     }
 
-    // Grows to `columns` vectors. The new ones are random.
+    // Grows to `columns` vectors by adding random ones.
     void grow(Index columns) {
         rows_.reduction().all_succeed([&] {
             require_memory(columns);
@@ -51,9 +52,9 @@ template <class T> class SmallVectors {
         });
     }
 
-    // Iterates until all vectors are null vectors or the first other one has converged.
-    void settle(double bound) {
-        turn();
+    // Iterates until all vectors are null vectors, or the first vector that is not one has converged.
+    void iterate(double bound) {
+        step();
         for (int step = 0; step < most_steps; ++step) {
             Index const before = null_vectors(bound);
             std::vector<double> values_before;
@@ -65,8 +66,8 @@ template <class T> class SmallVectors {
         }
     }
 
-    // All singular vectors of A at once.
-    void take_all() {
+    // Computes all singular vectors of A at once.
+    void compute_all() {
         DenseMatrix<T> identity;
         rows_.reduction().all_succeed([&] {
             require_memory(rows_.order());
@@ -77,8 +78,8 @@ template <class T> class SmallVectors {
     }
 
   private:
-    // V := A~^-1 A~^-H V, and its values |A v|.
-    void turn() {
+    // V := A~^-1 A~^-H V, then computes its values |A v|.
+    void step() {
         DenseMatrix<T> space;
         rows_.reduction().all_succeed([&] { space = v_; });
         invert_twice(space, 0);
@@ -109,7 +110,7 @@ template <class T> class SmallVectors {
         }
     }
 
-    // A view of the first columns, as many as V has.
+    // Returns a view of as many columns as V has, starting at `first`.
     std::span<T> part(DenseMatrix<T>& block, Index first) const {
         return std::span(block.values).subspan(first * m_, v_.values.size());
     }
@@ -124,7 +125,7 @@ template <class T> class SmallVectors {
         });
     }
 
-    // Rayleigh and Ritz: V := the `keep` vectors of the space of S that A makes smallest.
+    // Rayleigh-Ritz: V := the `keep` vectors in the space of S that A makes smallest.
     void project(DenseMatrix<T>& s, Index keep) {
         DenseMatrix<T> image, right;
         rows_.reduction().all_succeed([&] {
@@ -135,17 +136,17 @@ template <class T> class SmallVectors {
         auto const sigma = singular_values<T>(rows_, view(image), view(right));
         rows_.reduction().all_succeed([&] {
             values_.assign(sigma.rbegin(), sigma.rbegin() + keep);
-            // The rows of `right`, from below, are the adjoints of the vectors to keep.
-            auto turned = dense<T>(s.cols, keep);
+            // The last rows of `right` are the adjoints of the vectors to keep.
+            auto adjoints = dense<T>(s.cols, keep);
             for (Index j = 0; j < keep; ++j)
                 for (Index i = 0; i < s.cols; ++i)
-                    turned.column(j)[i] = conj(right.column(i)[s.cols - 1 - j]);
+                    adjoints.column(j)[i] = conj(right.column(i)[s.cols - 1 - j]);
             v_ = dense<T>(m_, keep);
-            gemm<T>(Op::none, Op::none, T(1), view(s), view(turned), T(0), view(v_));
+            gemm<T>(Op::none, Op::none, T(1), view(s), view(adjoints), T(0), view(v_));
         });
     }
 
-    // V, the search space, its image, and with several processes a copy of one of these.
+    // The blocks are V, the search space, its image, and with several processes a copy of one of these.
     void require_memory(Index columns) const {
         Index const blocks = rows_.is_alone() ? 8 : 11;
         double const bytes = static_cast<double>(blocks * sizeof(T)) * static_cast<double>(columns) *
@@ -196,16 +197,16 @@ template <class T> NullSpaceResult<T> null_space(DistributedMatrix<T> const& a,
     // A block with fewer vectors than replaced pivots may converge to values that are small but not zero. It
     // then grows up to a limit.
     double const suspicious = 10 * std::sqrt(static_cast<double>(epsilon<T>)) * norm;
-    Index const roomy = std::max(roomy_block, 4 * block);
-    bool settled = false;
-    while (n > dense_order && norm > 0 && 3 * block < n && !settled) {
+    Index const most_columns = std::max(largest_cautious_block, 4 * block);
+    bool converged = false;
+    while (n > dense_order && norm > 0 && 3 * block < n && !converged) {
         vectors.grow(block);
-        vectors.settle(bound);
-        settled =
-            vectors.null_vectors(bound) < block && (vectors.values().back() > suspicious || block >= roomy);
+        vectors.iterate(bound);
+        converged =
+            vectors.null_vectors(bound) < block && (vectors.values().back() > suspicious || block >= most_columns);
         block *= 2;
     }
-    if (!settled && n > 0) vectors.take_all();
+    if (!converged && n > 0) vectors.compute_all();
 
     NullSpaceResult<T> result;
     a.rows().reduction().all_succeed([&] {

@@ -45,16 +45,16 @@ Index least_vectors(RefineMethod method) {
     case RefineMethod::bicgstab:
         return 10;
     case RefineMethod::gmres:
-        return 17; // ten steps and seven vectors besides the basis
+        return 17; // ten steps, and seven vectors besides the basis
     default:
-        return 5; // ir, with which `automatic` begins
+        return 5; // as for ir, with which `automatic` begins
     }
 }
 
 namespace {
 
-// A method, and the number of vectors that it stores for a column, including those of the blocks, of the
-// measurement, and the copy of x.
+// A method and the number of vectors that it stores for a column. These include the vectors of the blocks,
+// those of the measurement, and the copy of x.
 template <class T> struct Method {
     void (*run)(KrylovProblem<T> const&, std::span<KrylovColumn<T>>);
     Index vectors;
@@ -73,10 +73,10 @@ template <class T> Method<T> method_of(RefineMethod method, int restart) {
     }
 }
 
-// The best errors of every column at the start and after each of its steps.
-class Trace {
+// The history of the best errors of every column, from the start through each step.
+class ErrorHistory {
   public:
-    explicit Trace(std::vector<double> const& start) : columns_(start.size()) {
+    explicit ErrorHistory(std::vector<double> const& start) : columns_(start.size()) {
         for (Index j = 0; j < std::ssize(start); ++j) columns_[j].push_back(start[j]);
     }
     // Adds the steps of `errors`, the last of which has the true error `final`.
@@ -87,7 +87,7 @@ class Trace {
         steps_ = std::max(steps_, std::ssize(errors));
     }
     [[nodiscard]] Index steps() const { return steps_; }
-    // The worst column of each step.
+    // Appends the error of the worst column after each step.
     void append_to(std::vector<double>& history) const {
         for (Index step = 1; step <= steps_; ++step) {
             double worst = 0;
@@ -132,22 +132,22 @@ template <class T> class Refinement {
     void run(RefineMethod method, double level) {
         problem_.max_iterations = iteration_limit(method);
         std::vector<Index> columns;
-        std::optional<Trace> trace;
+        std::optional<ErrorHistory> history;
         reduction().all_succeed([&] {
             for (Index j = 0; j < std::ssize(errors_); ++j)
                 if (errors_[j] > level && is_finite_[j]) columns.push_back(j);
-            trace.emplace(errors_);
+            history.emplace(errors_);
         });
         if (columns.empty()) return;
         auto const chosen = affordable(method);
         Index const group = columns_at_once(chosen.vectors);
         for (Index first = 0; first < std::ssize(columns); first += group)
             run_group(chosen, std::span(columns).subspan(first, std::min(group, std::ssize(columns) - first)),
-                      *trace);
-        if (trace->steps() == 0) return;
+                      *history);
+        if (history->steps() == 0) return;
         report_.method = method;
-        report_.iterations += static_cast<int>(trace->steps());
-        reduction().all_succeed([&] { trace->append_to(report_.history); });
+        report_.iterations += static_cast<int>(history->steps());
+        reduction().all_succeed([&] { history->append_to(report_.history); });
     }
 
     [[nodiscard]] double worst_error() const {
@@ -179,7 +179,7 @@ template <class T> class Refinement {
         componentwise_[j] = errors.componentwise;
     }
 
-    void run_group(Method<T> const& method, std::span<Index const> group, Trace& trace) {
+    void run_group(Method<T> const& method, std::span<Index const> group, ErrorHistory& history) {
         constexpr int most_reserved = 100'000;
         std::vector<KrylovColumn<T>> columns;
         PackedColumns<T> given;
@@ -208,18 +208,18 @@ template <class T> class Refinement {
         }
         reduction().all_succeed([&] {
             for (Index k = 0; k < std::ssize(group); ++k)
-                trace.add(group[k], columns[k].errors, errors_[group[k]]);
+                history.add(group[k], columns[k].errors, errors_[group[k]]);
         });
     }
 
-    // The vectors that max_bytes allows.
+    // The number of vectors that max_bytes allows.
     [[nodiscard]] Index vectors_allowed() const {
         if (options_.max_bytes == 0) return std::numeric_limits<Index>::max();
         Index const bytes = std::max<Index>(a_.rows().largest_share(), 1) * static_cast<Index>(sizeof(T));
         return static_cast<Index>(options_.max_bytes) / bytes;
     }
 
-    // The method, with a recurrence that max_bytes allows.
+    // Returns the method with a recurrence that max_bytes allows.
     Method<T> affordable(RefineMethod method) {
         Method<T> chosen = method_of<T>(method, problem_.restart);
         Index const allowed = vectors_allowed(), least = least_vectors(method);
@@ -245,8 +245,7 @@ template <class T> class Refinement {
         return is_incomplete(options_.inverse) ? 2000 : 300;
     }
 
-    // GMRES may need a step for each replaced pivot. The recurrence is as long as a few million coefficients
-    // allow.
+    // GMRES may need a step for each replaced pivot. The recurrence is limited to a few million coefficients.
     [[nodiscard]] int longest_recurrence() const {
         return static_cast<int>(std::clamp<Index>(4'000'000 / std::max<Index>(1, a_.order()), 30, 250));
     }
@@ -263,7 +262,7 @@ template <class T> class Refinement {
     RefineOptions const& options_;
     KrylovProblem<T> problem_;
     std::vector<double> errors_, componentwise_, b_norms_; // by column
-    std::vector<bool> is_finite_;          // b of each column
+    std::vector<bool> is_finite_;          // whether b is finite, by column
     RefineReport report_;
 };
 

@@ -30,7 +30,8 @@ inline bool is_incomplete(InverseAccuracy accuracy) {
 
 struct RefineOptions {
     RefineMethod method = RefineMethod::automatic;
-    /// For each right-hand side; 0: 10 steps of ir, 300 of a Krylov method, 2000 with an incomplete inverse.
+    /// Maximum for each right-hand side; 0: 10 steps of ir, 300 of a Krylov method, 2000 with an incomplete
+    /// inverse.
     int max_iterations = 0;
     double tolerance = 0; ///< Backward error that counts as converged; 0: default_tolerance<T>().
     ProgressSink* progress = nullptr;
@@ -38,7 +39,7 @@ struct RefineOptions {
     Interrupt* interrupt = nullptr;
     InverseAccuracy inverse = InverseAccuracy::full;
     bool measures_componentwise = true; ///< Whether to compute RefineReport::componentwise_error.
-    /// Most bytes of the vectors of a method on each process; 0: some hundred MiB. Equal on all processes.
+    /// Maximum bytes of the vectors of a method on each process; 0: some hundred MiB. Equal on all processes.
     std::uint64_t max_bytes = 0;
 };
 

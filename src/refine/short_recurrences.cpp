@@ -1,7 +1,7 @@
 // Methods with short recurrences on a block of right-hand sides: conjugate gradients and BiCGSTAB. The
 // residual of a column is updated by recurrence, and compared with the true residual before the method stops.
-// The recurrence works on A d = r / |r| with x + |r| d the iterate, so that inner products of very large or
-// small right-hand sides neither overflow nor vanish.
+// The recurrence solves A d = r / |r|, and x + |r| d is the iterate. So inner products of very large or small
+// right-hand sides neither overflow nor vanish.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,7 +13,7 @@ namespace espalier {
 
 namespace {
 
-// One column.
+// The recurrence of one column.
 template <class T> class Recurrence {
   public:
     Recurrence(KrylovProblem<T> const& problem, KrylovColumn<T>& column)
@@ -25,10 +25,10 @@ template <class T> class Recurrence {
     std::vector<T>& r() { return r_; }
     [[nodiscard]] KrylovColumn<T>& column() const { return *column_; }
 
-    // x += factor d, d in the scale of r.
+    // x += factor d, where d has the scale of the recurrence.
     void add_to_x(T factor, std::span<T const> d) { add_scaled<T>(factor * scale_, d, x_); }
 
-    // Infinity norms of the local rows of r and x.
+    // Returns the infinity norms of the local rows of r and x.
     [[nodiscard]] std::array<double, 2> norms() const {
         return {static_cast<double>(scale_) * infinity_norm<T>(std::span<T const>(r_)),
                 infinity_norm<T>(std::span<T const>(x_))};
@@ -83,7 +83,7 @@ template <class T> class Recurrence {
     bool begins_ = true;
 };
 
-// Advances all columns, whose states are recurrences.
+// Advances all columns together. The states are recurrences.
 template <class T, class State> class LockStep : KrylovBlock<T, State> {
     using Base = KrylovBlock<T, State>;
     using Base::active_, Base::beginning_, Base::block_, Base::errors_, Base::image_, Base::lengths_,
@@ -116,7 +116,7 @@ template <class T, class State> class LockStep : KrylovBlock<T, State> {
         begin();
     }
 
-    // Packs vector(state) of `which` states; then M^-1 and op(A) times that.
+    // Packs vector(state) of the states `which`, and multiplies the block by M^-1 and then by op(A).
     template <class Vector> void pack(std::vector<State*> const& which, Vector vector) {
         for (Index c = 0; c < std::ssize(which); ++c) block_.put(c, vector(*which[c]));
     }
@@ -147,8 +147,8 @@ template <class T> class CgColumn : public Recurrence<T> {
     using Base::break_down, Base::is_fresh, Base::r;
     [[nodiscard]] std::span<T const> p() const { return p_; }
 
-    // p := z + beta p with z = M^-1 r and rho = r^H z. False on breakdown, as below.
-    bool turn(std::span<T const> z, T rho) {
+    // p := z + beta p with z = M^-1 r and rho = r^H z. Returns false on breakdown.
+    bool update_direction(std::span<T const> z, T rho) {
         if (!is_finite(rho) || rho == T(0)) return break_down();
         T const beta = is_fresh() ? T(0) : rho / rho_;
         if (is_fresh())
@@ -188,8 +188,8 @@ template <class T> class BicgstabColumn : public Recurrence<T> {
         return shadow_;
     }
 
-    // p := r + beta (p - omega v) with rho = shadow^H r. False on breakdown, as below.
-    bool turn(T rho) {
+    // p := r + beta (p - omega v) with rho = shadow^H r. Returns false on breakdown.
+    bool update_direction(T rho) {
         if (!is_usable(rho)) return break_down();
         if (is_fresh()) {
             p_ = r();
@@ -203,8 +203,8 @@ template <class T> class BicgstabColumn : public Recurrence<T> {
         return true;
     }
 
-    // With p^ = M^-1 p, v = A p^ and projected = shadow^H v: x += alpha p^, r -= alpha v, so that r is the
-    // method's s.
+    // With p^ = M^-1 p, v = A p^ and projected = shadow^H v: x += alpha p^, r -= alpha v. Now r is the vector
+    // s of the method.
     bool advance_half(std::span<T const> p_hat, std::span<T const> v, T projected) {
         if (!is_usable(projected)) return break_down();
         alpha_ = rho_ / projected;
@@ -233,9 +233,9 @@ template <class T>
 void conjugate_gradients(KrylovProblem<T> const& problem, std::span<KrylovColumn<T>> columns) {
     using Column = CgColumn<T>;
     LockStep<T, Column> steps(problem, columns);
-    std::vector<Column*> turned, advanced;
+    std::vector<Column*> updated, advanced;
     problem.rows().reduction().all_succeed([&] {
-        turned.reserve(columns.size());
+        updated.reserve(columns.size());
         advanced.reserve(columns.size());
     });
     while (!steps.done()) {
@@ -244,17 +244,17 @@ void conjugate_gradients(KrylovProblem<T> const& problem, std::span<KrylovColumn
         steps.solve(std::ssize(active));
         auto const rho = problem.sum(std::ssize(active),
                                      [&](Index c) { return local_dot<T>(active[c]->r(), steps.block(c)); });
-        turned.clear();
+        updated.clear();
         for (Index c = 0; c < std::ssize(active); ++c)
-            if (active[c]->turn(steps.block(c), static_cast<T>(rho[c]))) turned.push_back(active[c]);
-        steps.pack(turned, [](Column& state) { return state.p(); });
-        steps.product(std::ssize(turned));
+            if (active[c]->update_direction(steps.block(c), static_cast<T>(rho[c]))) updated.push_back(active[c]);
+        steps.pack(updated, [](Column& state) { return state.p(); });
+        steps.product(std::ssize(updated));
         auto const curvature = problem.sum(
-            std::ssize(turned), [&](Index c) { return local_dot<T>(turned[c]->p(), steps.image(c)); });
+            std::ssize(updated), [&](Index c) { return local_dot<T>(updated[c]->p(), steps.image(c)); });
         advanced.clear();
-        for (Index c = 0; c < std::ssize(turned); ++c)
-            if (turned[c]->advance(steps.image(c), static_cast<T>(curvature[c])))
-                advanced.push_back(turned[c]);
+        for (Index c = 0; c < std::ssize(updated); ++c)
+            if (updated[c]->advance(steps.image(c), static_cast<T>(curvature[c])))
+                advanced.push_back(updated[c]);
         steps.finish(advanced);
     }
 }
@@ -262,9 +262,9 @@ void conjugate_gradients(KrylovProblem<T> const& problem, std::span<KrylovColumn
 template <class T> void bicgstab(KrylovProblem<T> const& problem, std::span<KrylovColumn<T>> columns) {
     using Column = BicgstabColumn<T>;
     LockStep<T, Column> steps(problem, columns);
-    std::vector<Column*> turned, half_way;
+    std::vector<Column*> updated, half_way;
     problem.rows().reduction().all_succeed([&] {
-        turned.reserve(columns.size());
+        updated.reserve(columns.size());
         half_way.reserve(columns.size());
     });
     auto const solve_and_multiply = [&](std::vector<Column*> const& which, auto const& vector) {
@@ -276,16 +276,16 @@ template <class T> void bicgstab(KrylovProblem<T> const& problem, std::span<Kryl
         auto const& active = steps.active();
         auto const rho = problem.sum(
             std::ssize(active), [&](Index c) { return local_dot<T>(active[c]->shadow(), active[c]->r()); });
-        turned.clear();
+        updated.clear();
         for (Index c = 0; c < std::ssize(active); ++c)
-            if (active[c]->turn(static_cast<T>(rho[c]))) turned.push_back(active[c]);
-        solve_and_multiply(turned, [](Column& state) { return state.p(); });
+            if (active[c]->update_direction(static_cast<T>(rho[c]))) updated.push_back(active[c]);
+        solve_and_multiply(updated, [](Column& state) { return state.p(); });
         auto const projected = problem.sum(
-            std::ssize(turned), [&](Index c) { return local_dot<T>(turned[c]->shadow(), steps.image(c)); });
+            std::ssize(updated), [&](Index c) { return local_dot<T>(updated[c]->shadow(), steps.image(c)); });
         half_way.clear();
-        for (Index c = 0; c < std::ssize(turned); ++c)
-            if (turned[c]->advance_half(steps.block(c), steps.image(c), static_cast<T>(projected[c])))
-                half_way.push_back(turned[c]);
+        for (Index c = 0; c < std::ssize(updated); ++c)
+            if (updated[c]->advance_half(steps.block(c), steps.image(c), static_cast<T>(projected[c])))
+                half_way.push_back(updated[c]);
         solve_and_multiply(half_way, [](Column& state) { return std::span<T const>(state.r()); });
         auto const products = problem.sum(2 * std::ssize(half_way), [&](Index k) {
             std::span<T const> const t = steps.image(k / 2);

@@ -25,8 +25,8 @@ template <class T> class NullVector {
             zero_.resize(y_.size());
             scale_.resize(y_.size());
         });
-        // |A| e with random signs has the scale of each row. Zero rows have no scale, and null vectors are
-        // nonzero there.
+        // The vector |A| e with random signs has the scale of each row. Zero rows have no scale; null vectors
+        // are nonzero there.
         a_.abs_product(y_, scale_);
         auto const largest = static_cast<Real<T>>(rows_.reduction().max(1, [&](std::span<double> maximum) {
             maximum[0] = infinity_norm<Real<T>>(std::span<Real<T> const>(scale_));
@@ -44,8 +44,8 @@ template <class T> class NullVector {
         return measure();
     }
 
-    // y := y - A^-1 (A y), which corrects the replaced pivots. (For a regular matrix only rounding errors
-    // remain. w is a valid certificate for any y.)
+    // y := y - A^-1 (A y), which corrects the replaced pivots. For a regular matrix only rounding errors
+    // remain. Since w is a valid certificate for any y, this does no harm.
     bool refine() {
         apply_inverse_(product_, 1, MatrixOp::none);
         if (known_ < 0) {
@@ -66,7 +66,7 @@ template <class T> class NullVector {
     [[nodiscard]] WeakestDirection found() const { return {smallest_, std::max(0.0, known_)}; }
 
   private:
-    // False when y cannot be improved any more.
+    // Returns false when y cannot be improved any more.
     bool measure() {
         double const length = rows_.reduction().max(
             1, [&](std::span<double> maximum) { maximum[0] = infinity_norm<T>(std::span<T const>(y_)); })[0];
@@ -117,9 +117,9 @@ template <class T> bool grows_as_singular(DistributedMatrix<T> const& a, std::sp
             largest[1] = infinity_norm(column);
             largest[2] = infinity_norm(std::span<T const>(image));
         });
-        if (!std::isfinite(norms[0])) continue; // not a property of the matrix
+        if (!std::isfinite(norms[0])) continue; // then growth says nothing about the matrix
         if (!std::isfinite(norms[1]) || !std::isfinite(norms[2])) return true;
-        // A large x that solves nothing proves nothing: then op(A) x is large as well.
+        // A large x that does not solve the system proves nothing, because op(A) x is large as well.
         if (!(unit * norms[1] <= 0.01 * std::max(norms[0], norms[2]))) return true;
     }
     return false;

@@ -11,8 +11,8 @@ namespace espalier {
 
 namespace {
 
-// A = Q R on this process with Q in place of A if there are at least as many rows as columns; otherwise R = A
-// and Q = 1.
+// Computes A = Q R on this process, with Q in place of A, if there are at least as many rows as columns.
+// Otherwise R = A and Q = I.
 template <class T> DenseMatrix<T> local_triangle(MatrixView<T> a) {
     auto copy = dense<T>(a.rows, a.cols);
     for (Index j = 0; j < a.cols; ++j) std::copy_n(a.column(j), a.rows, copy.column(j));
@@ -23,7 +23,7 @@ template <class T> DenseMatrix<T> local_triangle(MatrixView<T> a) {
     return r;
 }
 
-// The triangles of all processes, and on process 0 their rows below each other.
+// The triangles of all processes. Process 0 has their rows below each other.
 template <class T> struct Stacked {
     DenseMatrix<T> mine, all;
     std::vector<Index> begin{0}; // first row of each process in `all`
@@ -39,7 +39,8 @@ template <class T> struct Stacked {
             for_each_part(joined, [](T& entry, T part) { entry = part; });
         });
     }
-    // The parts of all processes, one after another, with the rows of `all`.
+    // Copies the part of each process between `joined`, which has one part after another, and the rows of
+    // `all`.
     template <class Copy> void for_each_part(std::vector<T>& joined, Copy const& copy) {
         auto part = joined.begin();
         for (std::size_t r = 0; r + 1 < begin.size(); ++r)

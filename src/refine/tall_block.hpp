@@ -1,5 +1,5 @@
-// Orthogonal decompositions of a block of columns whose rows are distributed: tall and skinny QR (Demmel,
-// Grigori, Hoemmen, Langou 2012). Each process reduces its rows to a triangle, process 0 decomposes the
+// Orthogonal decompositions of a block of columns whose rows are distributed, by tall and skinny QR (Demmel,
+// Grigori, Hoemmen, Langou 2012). Each process reduces its rows to a triangle, and process 0 decomposes the
 // stacked triangles.
 #pragma once
 
@@ -18,7 +18,7 @@ template <class T> MatrixView<T> view(DenseMatrix<T>& a, Index first = 0, Index 
             std::max<Index>(a.rows, 1)};
 }
 
-/// A block of zeros.
+/// Returns a block of zeros.
 template <class T> DenseMatrix<T> dense(Index rows, Index cols) {
     return {rows, cols, std::vector<T>(rows * cols)};
 }

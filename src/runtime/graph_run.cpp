@@ -89,6 +89,7 @@ void GraphRun::work(WorkerId worker) noexcept {
     self.busy_since = Clock::now();
     self.idle.store(false, std::memory_order_relaxed);
     try {
+        check_cancelled(worker); // the other workers may end a short run before worker 0 looks for a task
         for (TaskId task = next_task(worker); task != no_task; task = next_task(worker))
             execute(task, worker);
     } catch (...) {

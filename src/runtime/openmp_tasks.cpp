@@ -10,10 +10,11 @@ namespace {
 
 class OpenMpTasks final : public OtherRuntime {
   public:
-    explicit OpenMpTasks(int threads) : run_(threads), threads_(threads) {}
+    explicit OpenMpTasks(int threads) : to_start_(threads), run_(threads), threads_(threads) {}
 
     // The barrier at the end of the parallel region waits for all tasks.
     RunStats run(TaskGraph const& graph, TaskBody const& body, RunOptions const& options) override {
+        to_start_.require();
         run_.begin(graph, body, options);
 #pragma omp parallel num_threads(threads_)
         {
@@ -33,6 +34,7 @@ class OpenMpTasks final : public OtherRuntime {
         }
     };
 
+    ThreadsToStart to_start_;
     CountedRun run_;
     int threads_;
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <thread>
 
 #include "core/names.hpp"
 #include "espalier/task_runtime.hpp"
@@ -20,6 +21,21 @@ class OtherRuntime {
     /// recording. Worker numbers are below the number of threads, and no two tasks run with the same number
     /// at the same time. After an error or a cancellation the object can be used again. One call at a time.
     virtual RunStats run(TaskGraph const& graph, TaskBody const& body, RunOptions const& options = {}) = 0;
+};
+
+/// Other runtimes start threads in the first run of a calling thread, and end the program if the system refuses one.
+/// Therefore require() first starts and ends as many threads on trial. Another program may still take the last threads
+/// in between.
+class ThreadsToStart {
+  public:
+    /// `threads` includes the calling thread.
+    explicit ThreadsToStart(int threads) : others_(threads - 1) {}
+    /// Call this before each run. Error{out_of_memory} if the threads cannot be started.
+    void require();
+
+  private:
+    int others_;
+    std::thread::id caller_; ///< The calling thread of the last run.
 };
 
 /// Whether this build has the runtime.

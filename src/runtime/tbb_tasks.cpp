@@ -19,7 +19,7 @@ WorkerId arena_slot() {
 
 class TbbTasks final : public OtherRuntime {
   public:
-    explicit TbbTasks(int threads) : run_(threads), arena_(threads) {
+    explicit TbbTasks(int threads) : to_start_(threads), run_(threads), arena_(threads) {
         // Otherwise oneTBB has at most one thread for each core of the machine.
         if (threads > oneapi::tbb::info::default_concurrency())
             more_threads_.emplace(oneapi::tbb::global_control::max_allowed_parallelism,
@@ -27,6 +27,7 @@ class TbbTasks final : public OtherRuntime {
     }
 
     RunStats run(TaskGraph const& graph, TaskBody const& body, RunOptions const& options) override {
+        to_start_.require();
         run_.begin(graph, body, options);
         arena_.execute([&] {
             oneapi::tbb::task_group group;
@@ -45,6 +46,7 @@ class TbbTasks final : public OtherRuntime {
         }
     };
 
+    ThreadsToStart to_start_;
     CountedRun run_;
     std::optional<oneapi::tbb::global_control> more_threads_;
     oneapi::tbb::task_arena arena_;

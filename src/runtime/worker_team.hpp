@@ -57,7 +57,8 @@ class WorkerTeam {
     /// Ready tasks are pushed to `policy`; those without predecessors come first, pushed by their home
     /// (worker 0 if the graph has none). The writes of a task are visible to its successors, and those of all
     /// tasks to the caller. After the first exception of a body or of the policy no more tasks start; it is
-    /// rethrown when the running tasks have returned. Error{cancelled} as RunOptions describes.
+    /// rethrown when the running tasks have returned. The policy may then still hold tasks, so the next run
+    /// needs a new one. Error{cancelled} as RunOptions describes.
     /// Error{internal} for a standstill (a cycle, a policy that loses tasks, a static order that contradicts
     /// the graph), for a policy that returns a task twice or too early, and for wrong counts of predecessors
     /// in the graph.

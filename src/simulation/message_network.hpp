@@ -5,7 +5,8 @@
 // come, first served. A message occupies both links for its bytes over the bandwidth and takes the latency in
 // between. At each end it needs a thread for the overhead o and for copying its bytes (Network::overhead and
 // copy_bandwidth): the LogGP model (Alexandrov, Ionescu, Schauser, Scheiman 1995) with the copies that it
-// leaves out. The measured latency contains both overheads.
+// leaves out. The receiver copies into memory that it touches for the first time. The measured latency contains both
+// overheads.
 //
 //   1 thread    sends and receives one message at a time. It copies while the bytes are on the link, so a
 //               message that waits for nothing takes latency + bytes / bandwidth.
@@ -84,7 +85,7 @@ class MessageNetwork : public Transit {
         if (threads_.count > 0) return {};
         Message const& message = messages_[task];
         int const first = (end == End::sender ? message.process : message.peer) * workers_;
-        return Handling{{first, first + workers_}, network_.handling_seconds(message.bytes)};
+        return Handling{{first, first + workers_}, seconds_at(end, message.bytes)};
     }
 
     [[nodiscard]] double taken_from(WorkerId worker, double now) const override {
@@ -124,11 +125,15 @@ class MessageNetwork : public Transit {
         double start = 0, finish = 0;
     };
 
+    [[nodiscard]] double seconds_at(End end, double bytes) const {
+        return end == End::receiver ? network_.receiving_seconds(bytes) : network_.handling_seconds(bytes);
+    }
+
     Use use_thread(TaskId task, End end, double now) {
         Message const& message = messages_[task];
         auto& threads = of_process_[end == End::sender ? message.process : message.peer];
         Thread& thread = threads[end == End::receiver && threads_.count == 2 ? 1 : 0];
-        double const seconds = network_.handling_seconds(message.bytes);
+        double const seconds = seconds_at(end, message.bytes);
         double const start = std::max(now, thread.free);
         thread.free = start + seconds;
         thread.reserved += seconds;

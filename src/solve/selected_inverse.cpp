@@ -14,7 +14,7 @@ namespace espalier {
 
 namespace {
 
-// A piece of a product that idle workers compute has at least so many columns and so many multiplications.
+// Idle workers compute pieces of a product with at least this many columns and this many multiplications.
 constexpr Index columns_of_piece = 32;
 constexpr double flops_of_piece = 2e6;
 
@@ -108,7 +108,7 @@ template <class T> class Inversion {
     }
 
   private:
-    // The parts of the memory of a worker: S and, for lu, that of U^T, a square, and blocks of Z_RR.
+    // The workspace of a worker: S, for lu also S of the upper panel, a square, and blocks of Z_RR.
     T* panel_at(WorkerId worker, int side) const { return memory_[worker].get() + side * most_.panel; }
     T* square_at(WorkerId worker) const { return panel_at(worker, form_.has_upper() ? 2 : 1); }
     T* block_at(WorkerId worker, int side) const {
@@ -152,7 +152,7 @@ template <class T> class Inversion {
         trsm<T>(Side::left, Uplo::lower, op_, diag, T(1), own, z);
     }
 
-    // z = -Z_RR s, or -Z_RR^T s if `transposed`, by pieces of columns, with idle workers if there is much to do.
+    // z = -Z_RR s, or -Z_RR^T s if `transposed`. Idle workers compute pieces of columns of a large product.
     void subtract_from_zero(CblkId k, MatrixView<T const> s, MatrixView<T> z, bool transposed,
                             WorkerId worker) const {
         double const flops = static_cast<double>(s.rows) * static_cast<double>(s.rows * s.cols);
@@ -168,8 +168,8 @@ template <class T> class Inversion {
         team_.share(worker, {0, team_.size()}, pieces, piece);
     }
 
-    // The columns of Z_RR that a facing cblk owns, from its own rows on: once for each, its lower part is used as it is
-    // and transposed.
+    // Subtracts from z the products with the columns of Z_RR, one facing cblk after the other. The panel of a
+    // cblk has the lower part of its columns, which is used both as it is and transposed.
     void multiply(CblkId k, MatrixView<T const> s, MatrixView<T> z, bool transposed, WorkerId worker) const {
         for_each_facing(structure_, factor_.cblk(k), [&](FacingRows const& rows) {
             if (interrupt_ && interrupt_->flag().load(std::memory_order_relaxed)) interrupt_->check();
@@ -191,13 +191,13 @@ template <class T> class Inversion {
         });
     }
 
-    // Copies from the panel of a facing cblk these rows and all later ones, in the columns of `rows`. `upper`: from the
-    // upper panel, without the rows of the diagonal block.
+    // Copies these rows and all later ones from the panel of a facing cblk, in the columns of `rows`. With
+    // `upper`, copies from the upper panel, which lacks the rows of the diagonal block.
     MatrixView<T> gather(FacingRows const& rows, T* to, Index height, bool upper) const {
         Cblk const& facing = structure_.cblk(rows.facing);
         MatrixView<T const> const from = upper ? inverse_.upper(rows.facing) : inverse_.lower(rows.facing);
         MatrixView<T> const block{to, height, rows.count, height};
-        Index const above = upper ? facing.width() : 0; // rows of the panel that `from` does not have
+        Index const above = upper ? facing.width() : 0; // rows of the diagonal block, which `from` lacks
         auto const own = rows.bloks.first(count_facing(rows));
         Index row = 0;
         auto landing = structure_.bloks_of(facing).begin();
@@ -221,7 +221,7 @@ template <class T> class Inversion {
             rows.bloks.begin());
     }
 
-    // Column i of the results is column perm[i] of Z, and with D so are the rows of Z_CC.
+    // Column i of the results is column perm[i] of Z. With D, the rows of Z_CC are permuted likewise.
     void undo_pivots(CblkId k, WorkerId worker) const {
         if (!form_.has_d() && !form_.has_upper()) return;
         auto const perm = factor_.perm(k);
@@ -229,7 +229,7 @@ template <class T> class Inversion {
         while (identical < std::ssize(perm) && perm[identical] == identical) ++identical;
         if (identical == std::ssize(perm)) return;
         MatrixView<T> const below = inverse_.below(k), z = inverse_.diagonal(k);
-        MatrixView<T const> const old_below = copy(below, panel_at(worker, 0)); // S is not needed any more
+        MatrixView<T const> const old_below = copy(below, panel_at(worker, 0)); // S is no longer needed
         MatrixView<T const> const old = copy(z, square_at(worker));
         for (Index j = 0; j < z.cols; ++j) {
             std::copy_n(old_below.column(j), below.rows, below.column(perm[j]));

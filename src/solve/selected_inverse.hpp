@@ -37,7 +37,7 @@ template <class T> class SelectedInverse {
 
   private:
     BlockStructure const* structure_;
-    Factor<T> panels_; ///< In place of L and U; diagonal blocks are whole.
+    Factor<T> panels_; ///< Stored like L and U, but with whole diagonal blocks.
 };
 
 } // namespace espalier

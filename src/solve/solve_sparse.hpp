@@ -7,7 +7,7 @@
 
 namespace espalier {
 
-/// Solves op(A) X = B with one process. B is n x nrhs, Symmetry::general; entries stored twice are added. X
+/// Solves op(A) X = B with one process. B is n x nrhs with Symmetry::general; duplicate entries are added. X
 /// (n x nrhs, x.ld >= n) is overwritten with the result of solve() up to rounding. Error{usage} as for
 /// solve(), and if sizes do not match or B is declared symmetric; Error{bad_input} that names a row outside
 /// the matrix.

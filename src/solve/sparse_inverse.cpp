@@ -88,13 +88,13 @@ template <class T> void SparseInverse<T>::invert_general(Index j) {
     *(l.values - 1) = pivot;
 }
 
-// Inverts column j, or columns j - 1 and j of a pivot of 2 x 2. Returns their number.
+// Inverts column j, or columns j - 1 and j of a 2 x 2 pivot. Returns the number of columns.
 template <class T> Index SparseInverse<T>::invert_symmetric(Index j, CscMatrix<T> const& diagonal, bool conjugate) {
     auto const op = [&](T value) { return conj_if(conjugate, value); };
     auto const real_if_hermitian = [&](T value) { return conjugate ? T(real_part(value)) : value; };
     bool const is_pair = j > 0 && stored_or_zero(diagonal, j, j - 1) != T(0);
     Index const first = is_pair ? j - 1 : j, count = is_pair ? 2 : 1;
-    // Column j - 1 of a pair has the row j, with a zero of L.
+    // Column j - 1 of a pair stores row j of L, where L is zero.
     std::array<Column, 2> const l = {below(lower_, first, count), below(lower_, j)};
     std::array<std::vector<T>, 2> z;
     for (Index c = 0; c < count; ++c) {
@@ -120,7 +120,7 @@ template <class T> Index SparseInverse<T>::invert_symmetric(Index j, CscMatrix<T
 }
 
 template <class T> std::optional<T> SparseInverse<T>::entry(Index i, Index j) const {
-    // Row i of A^-1 belongs to column i of A.
+    // The rows of A^-1 correspond to the columns of A.
     Index const row = column_place_[i], column = row_place_[j];
     bool const is_general = upper_.cols > 0, is_below = row >= column;
     CscMatrix<T> const& matrix = is_general && is_below ? upper_ : lower_;

@@ -7,8 +7,8 @@
 //     Z_ij = -sum_k Z_ik L_kj    Z_ji = -sum_k U_jk Z_ki / U_jj    Z_jj = (1 - sum_k U_jk Z_kj) / U_jj
 //     Z_ij = -sum_k Z_ik L_kj    Z_jj = D_jj^-1 - sum_k L_kj^op Z_kj
 //
-// The two columns of a pivot of 2 x 2 are one step. The sums need only the entries that are computed, if the pattern has
-// all that elimination fills: entries that happen to be zero must be among the factors.
+// The two columns of a 2 x 2 pivot are one step. The sums need only the computed entries if the pattern
+// contains all fill, so the factors must include entries that happen to be zero.
 #pragma once
 
 #include <optional>
@@ -21,8 +21,8 @@ namespace espalier {
 
 template <class T> class SparseInverse {
   public:
-    /// Takes the factors of ldlt, ldlh or lu, with sorted columns and without missing fill. `conjugate`: D L^H. In one
-    /// thread. Error{cancelled}.
+    /// Takes the factors of ldlt, ldlh or lu, with sorted columns and without missing fill. `conjugate`: the
+    /// factors are L D L^H. Runs on the calling thread. Error{cancelled}.
     SparseInverse(Factors<T> factors, bool conjugate, Interrupt* interrupt);
 
     /// The entry of A^-1 in row i and column j; nullopt outside of the pattern. Logarithmic in the length of a column.
@@ -42,8 +42,8 @@ template <class T> class SparseInverse {
     void invert_general(Index j);
     Index invert_symmetric(Index j, CscMatrix<T> const& diagonal, bool conjugate);
 
-    CscMatrix<T> lower_; ///< L, then in its place Z_ji of each column j.
-    CscMatrix<T> upper_; ///< U^T, then in its place Z_ij. Empty for ldlt and ldlh, where L becomes Z_ij.
+    CscMatrix<T> lower_; ///< L, overwritten column by column with Z_ji.
+    CscMatrix<T> upper_; ///< U^T, overwritten with Z_ij. Empty for ldlt and ldlh, where Z_ij overwrites L.
     bool conjugate_;
     std::vector<Index> row_place_, column_place_; ///< By row and column of A: its place in the factors.
     std::vector<T> by_, sums_;

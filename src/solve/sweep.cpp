@@ -21,7 +21,7 @@ namespace {
 constexpr Offset check_interval = Offset{1} << 19;
 constexpr Offset longest_call = Offset{1} << 25;
 
-// The number of rows of a panel of this width that one call of a kernel processes with so many vectors.
+// The number of rows of a panel of this width that one call of a kernel processes with this many vectors.
 Index rows_a_call(Index width, Index vectors) {
     return std::max<Index>(256, longest_call / std::max<Index>(1, width * vectors));
 }
@@ -58,7 +58,7 @@ Sweep<T>::Sweep(Factor<T> const& factor, FactorPlan const& plan, MatrixOp op, In
     for (Branch const& b : plan.partition.branches)
         outbox_ptr_.push_back(outbox_ptr_.back() +
                               (factor.has_panel(b.root) ? factor.cblk(b.root).rows_below() : 0));
-    Index largest = 0; // rows in the buffer of a worker: those of a panel
+    Index largest = 0; // the most rows of a panel, which the buffer of a worker holds
     for (Cblk const& c : structure_.cblks) largest = std::max(largest, c.stride);
     Offset state_entries = 0;
     if (factor.may_have_delayed()) {
@@ -75,7 +75,7 @@ Sweep<T>::Sweep(Factor<T> const& factor, FactorPlan const& plan, MatrixOp op, In
     Offset const for_worker = largest * vectors + padding;
     Offset const all = (factor.num_numbers() + outbox_ptr_.back() + state_entries) * vectors + padding +
                        for_worker * team.size();
-    // Not zeroed, so that the workers touch the pages first.
+    // The memory is not zeroed, so that the workers touch its pages first.
     memory_ = std::make_unique_for_overwrite<std::byte[]>(all * Offset{sizeof(T)});
     x_ = reinterpret_cast<T*>(memory_.get());
     outboxes_ = x_ + factor.num_numbers() * vectors;
@@ -118,13 +118,14 @@ void Sweep<T>::run(std::span<T* const> columns, SweepPart part, SparseBlock<T> c
     messages_.run(graph(), *policy, body, options);
 }
 
-// Whether the calling thread runs all tasks. The queues of the other policies are part of what these are used for.
+// Whether the calling thread runs all tasks. Only static schedules allow this: users of the other policies
+// want the tasks to pass through the queues.
 template <class T> bool Sweep<T>::runs_alone() const {
     return !messaging_ && !team_.recorder() && plan_.settings.schedule == SchedulePolicy::static_order &&
            is_short(graph(), static_cast<double>(vectors_));
 }
 
-// On all processes, even if the run fails, so that task numbers remain the same on all.
+// Runs on all processes, even if the run fails, so that they all number tasks alike.
 template <class T> void Sweep<T>::number_tasks() {
     trace::Recorder* const recorder = team_.recorder();
     numbers_ = {plan_, recorder ? recorder->reserve_tasks(SweepNumbers::count(plan_)) : 0};
@@ -158,7 +159,7 @@ template <class T> void Sweep<T>::execute(TaskId task, WorkerId worker) {
     }
     case SolveTaskKind::receive_solution:
         return receive_solution(number);
-    case SolveTaskKind::message: // only in the plan of all processes
+    case SolveTaskKind::message: // occurs only in the plan of all processes
         break;
     }
 }
@@ -211,7 +212,7 @@ template <class T> std::span<Blok const> Sweep<T>::bloks_of(SolveTask const& tas
     return bloks_below(branch(task.branch).root).subspan(task.first_blok, task.end_blok - task.first_blok);
 }
 
-// Consecutive bloks as rows of below(k).
+// The rows of below(k) that consecutive bloks cover.
 template <class T> IndexRange Sweep<T>::rows_of(CblkId k, std::span<Blok const> bloks) const {
     if (bloks.empty()) return {};
     Index const width = factor_.cblk(k).width();
@@ -228,16 +229,16 @@ template <class T> bool Sweep<T>::leaves_rows(SolveTask const& task) const {
 template <class T> void Sweep<T>::forward_rows(SolveTask const& task, Worker& worker) {
     CblkId const k = branch(task.branch).root;
     if (part_ == SweepPart::backward || !is_reached(k) || factor_.delayed(k)) return;
-    couple(k, rows_of(factor_.cblk(k)), outbox(task.branch), bloks_of(task), worker);
+    multiply_rows_below(k, rows_of(factor_.cblk(k)), outbox(task.branch), bloks_of(task), worker);
 }
 
-// The result takes the place of the rows in the outbox, which nobody reads any more.
+// The result overwrites the rows in the outbox, which are no longer read.
 template <class T> void Sweep<T>::backward_rows(SolveTask const& task, Worker& worker) {
     CblkId const k = branch(task.branch).root;
     if (part_ == SweepPart::forward || factor_.delayed(k)) return;
     RowBlock<T> const sum = sum_of_rows(task);
     std::fill_n(sum.z.data, sum.length() * vectors_, T(0));
-    couple_back(k, sum, bloks_of(task), worker);
+    subtract_rows_above(k, sum, bloks_of(task), worker);
 }
 
 template <class T> RowBlock<T> Sweep<T>::sum_of_rows(SolveTask const& task) const {
@@ -250,11 +251,11 @@ template <class T> void Sweep<T>::backward_with_sums(TaskId task, Worker& worker
     SolveTask const& main = plan_.solve.tasks[task];
     CblkId const k = branch(main.branch).root;
     RowBlock<T> const x = rows_of(factor_.cblk(k));
-    // The other tasks of the forward half have read x.
+    // D is applied only now, because the other tasks of the forward half read x without it.
     if (part_ != SweepPart::backward && form_.has_d() && is_reached(k))
         solve_d<T>(form_.conjugate(), factor_.diagonal(k), factor_.off_diagonal(k), x);
     if (part_ == SweepPart::forward) return;
-    couple_back(k, x, bloks_of(main), worker);
+    subtract_rows_above(k, x, bloks_of(main), worker);
     for (TaskId t = task - 1; t >= 0; --t) {
         SolveTask const& group = plan_.solve.tasks[t];
         if (group.kind != SolveTaskKind::backward_rows || group.branch != main.branch) break;
@@ -311,7 +312,7 @@ void Sweep<T>::forward_cblk(CblkId k, RowBlock<T> contribution, std::span<Blok c
     // contribution may lie in the worker's buffer, which permute() uses before
     if (!transposed_ && (form_.has_d() || form_.has_upper())) permute(k, false, worker);
     solve_diagonal(k, true, x);
-    couple(k, x, contribution, bloks, worker);
+    multiply_rows_below(k, x, contribution, bloks, worker);
     if (form_.has_d() && bloks.size() == bloks_below(k).size())
         solve_d<T>(form_.conjugate(), factor_.diagonal(k), factor_.off_diagonal(k), x);
 }
@@ -320,8 +321,8 @@ template <class T> bool Sweep<T>::takes_one_pass(CblkId k) const {
     return vectors_ == 1 && !factor_.delayed(k) && factor_.cblk(k).stride <= most_rows_of_one_pass<T>;
 }
 
-// As forward_cblk() for one vector. The buffer holds [-x_k; contribution], so that the contribution, which is returned,
-// is added to.
+// Does the work of forward_cblk() for one vector. The buffer holds [-x_k; contribution]; the kernel adds to
+// the contribution, which is returned.
 template <class T> RowBlock<T> Sweep<T>::forward_in_one_pass(CblkId k, Worker& worker) {
     if (form_.has_d() || form_.has_upper()) permute(k, false, worker);
     RowBlock<T> const x = rows_of(factor_.cblk(k));
@@ -346,7 +347,8 @@ template <class T> void Sweep<T>::solve_diagonal(CblkId k, bool forward, RowBloc
 
 // contribution := L21 x (or U12^T x) for these bloks
 template <class T>
-void Sweep<T>::couple(CblkId k, RowBlock<T> x, RowBlock<T> contribution, std::span<Blok const> bloks, Worker& worker) {
+void Sweep<T>::multiply_rows_below(CblkId k, RowBlock<T> x, RowBlock<T> contribution, std::span<Blok const> bloks,
+                                   Worker& worker) {
     IndexRange const rows = rows_of(k, bloks);
     MatrixView<T> const coupling = transposed_ ? factor_.upper(k) : factor_.below(k);
     Index const step = rows_a_call(x.length(), vectors_);
@@ -365,7 +367,7 @@ template <class T> void Sweep<T>::backward_cblk(CblkId k, Worker& worker) {
     if (backward_op_ != Op::none && takes_one_pass(k)) {
         backward_in_one_pass(k, worker);
     } else {
-        couple_back(k, x, bloks_below(k), worker);
+        subtract_rows_above(k, x, bloks_below(k), worker);
         solve_diagonal(k, false, x);
     }
     if (form_.has_d() || transposed_) permute(k, true, worker);
@@ -391,7 +393,7 @@ template <class T> void Sweep<T>::copy_rows_above(std::span<Blok const> bloks, T
 
 // x -= L21^op x_above (or U12 x_above) for these bloks
 template <class T>
-void Sweep<T>::couple_back(CblkId k, RowBlock<T> x, std::span<Blok const> bloks, Worker& worker) {
+void Sweep<T>::subtract_rows_above(CblkId k, RowBlock<T> x, std::span<Blok const> bloks, Worker& worker) {
     IndexRange const rows = rows_of(k, bloks);
     RowBlock<T> const above = block_at(worker.buffer, rows.size());
     copy_rows_above(bloks, above.z.data);
@@ -407,7 +409,7 @@ void Sweep<T>::couple_back(CblkId k, RowBlock<T> x, std::span<Blok const> bloks,
     }
 }
 
-// As forward_cblk(); besides, x_left -= L_left x (or U_left^T x) for the rows left over.
+// Does the work of forward_cblk(), and x_left -= L_left x (or U_left^T x) for the rows left over.
 template <class T> void Sweep<T>::forward_delayed(CblkId k, RowBlock<T> contribution, Worker& worker) {
     DelayedPanel<T> const& panel = *factor_.delayed(k);
     auto const pivots = equations(panel).first(panel.pivots());
@@ -429,18 +431,18 @@ template <class T> void Sweep<T>::forward_delayed(CblkId k, RowBlock<T> contribu
         for (std::size_t i = 0; i < others.size(); ++i)
             subtract(left.z.column(static_cast<Index>(i)), x_ + others[i] * vectors_, vectors_);
     }
-    couple(k, x, contribution, bloks_below(k), worker);
+    multiply_rows_below(k, x, contribution, bloks_below(k), worker);
     if (form_.has_d()) solve_d<T>(form_.conjugate(), panel.diagonal(), panel.off_diagonal(), x);
     scatter(x.z.data, pivots);
 }
 
-// As backward_cblk(); besides, x -= L_left^op x_left (or U_left x_left) for the unknowns left over.
+// Does the work of backward_cblk(), and x -= L_left^op x_left (or U_left x_left) for the unknowns left over.
 template <class T> void Sweep<T>::backward_delayed(CblkId k, Worker& worker) {
     DelayedPanel<T> const& panel = *factor_.delayed(k);
     auto const pivots = unknowns(panel).first(panel.pivots());
     auto const others = unknowns(panel).subspan(panel.pivots());
     RowBlock<T> const x = state(k);
-    couple_back(k, x, bloks_below(k), worker);
+    subtract_rows_above(k, x, bloks_below(k), worker);
     RowBlock<T> const left = block_at(worker.buffer, panel.left());
     gather(others, left.z.data);
     if (form_.has_upper() && !transposed_) {
@@ -456,7 +458,7 @@ template <class T> void Sweep<T>::backward_delayed(CblkId k, Worker& worker) {
     scatter(x.z.data, pivots);
 }
 
-// Takes over the results of the forward part, of an earlier sweep or zeros, of cblks with delayed columns.
+// Loads the results of the forward part for cblks with delayed columns: those of an earlier sweep, or zeros.
 template <class T> void Sweep<T>::keep_states(CblkId first, CblkId last) {
     if (state_ptr_.empty()) return;
     for (CblkId k = first; k <= last; ++k)
@@ -512,7 +514,7 @@ template <class T> void Sweep<T>::collect(CblkId j, T* to, bool subtracted) {
         CblkId const owner = structure_.owner_of_blok[b];
         if (structure_.is_kept(owner) || !is_reached(owner)) continue;
         BranchId const source = plan_.partition.branch_of_cblk[owner];
-        if (owner != branch(source).root) continue; // summed in the outbox of its root
+        if (owner != branch(source).root) continue; // its contributions are in the outbox of its root
         Blok const& blok = structure_.blok(b);
         T const* const from = outbox(source).z.column(blok.panel_row - factor_.cblk(owner).width());
         T* const rows = to + (blok.first_row - first_col) * vectors_;
@@ -524,11 +526,11 @@ template <class T> void Sweep<T>::collect(CblkId j, T* to, bool subtracted) {
     }
 }
 
-// x(new) = x(perm[new]), or back.
+// x(new) = x(perm[new]), or the inverse permutation.
 template <class T> void Sweep<T>::permute(CblkId k, bool inverse, Worker& worker) {
     auto const perm = factor_.perm(k);
     auto const n = static_cast<Index>(perm.size());
-    Index first = 0; // first place that differs from the identity
+    Index first = 0; // the first index that the permutation moves
     while (first < n && perm[first] == first) ++first;
     if (first == n) return;
     T* const x = rows_of(factor_.cblk(k)).z.data;

@@ -1,10 +1,10 @@
 // Sweeps a block of vectors up and down the tree. A task is the forward or the backward part of a branch, or the
 // product with a group of rows of a large panel (tasks/solve_tasks.hpp).
 //
-// Forward, a branch subtracts its contributions to its own later rows directly and sums those to rows above
-// it in an outbox, one entry for each row below its root; a cblk above the cut first collects from the
-// outboxes of the branches that face it. The backward part needs no outboxes, because every row above is
-// final; the tasks for groups of rows leave their sums there.
+// Forward, a branch subtracts its contributions to its own later rows directly, and sums those to rows above
+// it in an outbox, which has one entry for each row below its root. A cblk above the cut first collects from
+// the outboxes of the branches that face it. The backward part needs no outboxes for rows above, which are
+// final; the tasks for groups of rows store their sums there.
 //
 //               A = L L^op, L D L^op       L U                U^T L^T (op(A) of lu)
 //     forward   L, below(k)                L, below(k)        U^T, upper(k)
@@ -15,9 +15,9 @@
 //
 // A cblk with delayed columns (factor/delayed_panel.hpp) gathers its entries of the vectors by the numbers of
 // its rows and columns, which may be those of descendants. The rows left over remain in place for its parent.
-// Its result of the forward part is in a memory of its own, because lu may have pivots whose rows and columns
-// have different numbers: the solution of one pivot then goes to the place of the right-hand side of another.
-// That place has the result as well, for condense() and expand().
+// The result of its forward part has its own memory, because the row and the column of a pivot of lu may have
+// different numbers, so that the solution of one pivot overwrites the right-hand side of another. The result
+// is also stored in place of the right-hand side, for condense() and expand().
 //
 // With several processes each runs its own branches. Their contributions to the cblk of another process, a
 // ghost here, are summed and sent to its owner (send_sum), which subtracts the sums by ascending ranks. The
@@ -89,7 +89,7 @@ template <class T> class Sweep {
     [[nodiscard]] std::size_t message_bytes(Index rows) const { return rows * vectors_ * Index{sizeof(T)}; }
     void take_sums(BranchId number);
     void list_left_over();
-    /// Own cblks that have left over columns for this branch of another process.
+    /// Own cblks with columns left over for this branch of another process.
     [[nodiscard]] std::span<CblkId const> leaving_for(BranchId number) const {
         return leaving_.empty() ? std::span<CblkId const>() : std::span(leaving_[number]);
     }
@@ -111,8 +111,9 @@ template <class T> class Sweep {
     }
     void forward_delayed(CblkId k, RowBlock<T> contribution, Worker& worker);
     void backward_delayed(CblkId k, Worker& worker);
-    void couple(CblkId k, RowBlock<T> x, RowBlock<T> contribution, std::span<Blok const> bloks, Worker& worker);
-    void couple_back(CblkId k, RowBlock<T> x, std::span<Blok const> bloks, Worker& worker);
+    void multiply_rows_below(CblkId k, RowBlock<T> x, RowBlock<T> contribution, std::span<Blok const> bloks,
+                             Worker& worker);
+    void subtract_rows_above(CblkId k, RowBlock<T> x, std::span<Blok const> bloks, Worker& worker);
     void solve_diagonal(CblkId k, bool forward, RowBlock<T> x) const;
     void keep_states(CblkId first, CblkId last);
     T* gather(std::span<Index const> numbers, T* to) const;
@@ -135,7 +136,7 @@ template <class T> class Sweep {
     [[nodiscard]] RowBlock<T> state(CblkId k) const {
         return block_at(states_ + state_ptr_[k] * vectors_, factor_.delayed(k)->pivots());
     }
-    /// The numbers of the right-hand sides, or of the unknowns, of a cblk with delayed columns.
+    /// The numbers of the right-hand sides of a cblk with delayed columns, and those of its unknowns.
     [[nodiscard]] std::span<Index const> equations(DelayedPanel<T> const& panel) const {
         return transposed_ ? panel.column_numbers() : panel.row_numbers();
     }
@@ -150,8 +151,8 @@ template <class T> class Sweep {
     BlockStructure const& structure_;
     FactorPlan const& plan_;
     FactorForm form_;
-    bool transposed_;  ///< lu with the roles of L and U exchanged.
-    bool conjugate_a_; ///< conj(A) in place of A.
+    bool transposed_;  ///< Solves with lu in which L and U exchange their roles.
+    bool conjugate_a_; ///< Solves with conj(A) in place of A.
     Op backward_op_;   ///< L^op, or Op::none for U.
     std::optional<TaskGraph> rehomed_; ///< The graph if tasks follow panels to other nodes than planned.
     WorkerTeam& team_;
@@ -159,8 +160,10 @@ template <class T> class Sweep {
     Messaging const* messaging_;
 
     std::vector<Offset> outbox_ptr_; ///< First entry of each branch, for one vector.
-    std::vector<Offset> state_ptr_;  ///< First entry of each cblk with delayed columns; empty without any.
-    std::vector<std::vector<CblkId>> leaving_; ///< leaving_for() of each branch; empty without any.
+    /// First entry of each cblk with delayed columns; empty if there are none.
+    std::vector<Offset> state_ptr_;
+    /// leaving_for() of each branch; empty if there are no such cblks.
+    std::vector<std::vector<CblkId>> leaving_;
     std::vector<Worker> workers_;
     std::unique_ptr<std::byte[]> memory_; ///< Contains x_, outboxes_, states_ and the buffers of the workers.
     T* x_ = nullptr;
@@ -171,7 +174,7 @@ template <class T> class Sweep {
     std::vector<Block> received_, solutions_;
     MessageRun messages_;
 
-    // The current run:
+    // State of the current run.
     std::span<T* const> columns_;
     SweepPart part_ = SweepPart::whole;
     SparseBlock<T> const* sparse_ = nullptr;

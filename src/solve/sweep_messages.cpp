@@ -24,8 +24,8 @@ template <class T> Index Sweep<T>::num_left_for(BranchId number) const {
     return sum;
 }
 
-// Sweeps of one part exchange messages without the rows of the other part. Rows left over have their right-hand
-// sides, or the results of an earlier forward part, in all sums.
+// Sweeps of one part exchange messages without the rows of the other part. All sums carry the entries of rows
+// left over: right-hand sides, or results of an earlier forward part.
 template <class T> Index Sweep<T>::rows_of_sum(BranchId number) const {
     return part_ == SweepPart::backward ? 0 : factor_.cblk(branch(number).root).width();
 }
@@ -52,7 +52,7 @@ template <class T> Block Sweep<T>::sum_for(BranchId number) {
     return block;
 }
 
-// Columns left over have their solution, or after the forward part the result of the row.
+// Stores the solution of columns left over, or the results of their rows after a forward part.
 template <class T> void Sweep<T>::receive_solution(BranchId number) {
     Block block = std::move(solutions_[number]);
     Index const rows = rows_of_solution(number);
@@ -106,7 +106,7 @@ template <class T> void Sweep<T>::receive(int from, std::int64_t id, Block&& blo
     team_.release(plan_.solve.forward_of_branch[u]);
 }
 
-// Subtracts the sums of other processes from the rows of a branch, and takes over the entries of rows left over.
+// Subtracts the sums of other processes from the rows of a branch, and stores the entries of rows left over.
 template <class T> void Sweep<T>::take_sums(BranchId number) {
     Contributors const& contributors = plan_.solve.contributors;
     CblkId const j = branch(number).root;

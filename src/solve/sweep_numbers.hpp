@@ -1,5 +1,6 @@
-// The numbers of the tasks and messages of one sweep in a trace, the same on all processes, and their
-// dependencies. With B branches in the plan of all, P processes and at most T tasks of each, from the first number on:
+// The numbers of the tasks and messages of one sweep in a trace, and their dependencies. All processes use
+// the same numbers. With B branches in the plan of all processes, P processes and at most T tasks per
+// process, the numbers from the first one on are
 //
 //     T p + t                    task t of process p
 //     T P + B g + b              the message with the sum of process g for branch b
@@ -61,7 +62,7 @@ class SweepNumbers {
                 break;
             case SolveTaskKind::forward_rows:
             case SolveTaskKind::backward_rows:
-            case SolveTaskKind::message: // only in the plan of all processes
+            case SolveTaskKind::message: // occurs only in the plan of all processes
                 break;
             }
         }

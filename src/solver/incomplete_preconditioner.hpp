@@ -1,5 +1,5 @@
-// The incomplete factorization of a working system, as preconditioner of a Krylov method: its pattern and
-// execution order from the analysis, its numbers from the values of a matrix, and its applications. Every
+// The incomplete factorization of a working system, as preconditioner of a Krylov method. The analysis finds
+// its pattern and its execution order, the values of a matrix give its numbers, and solves apply it. Every
 // process of a group has one, and all make the same calls.
 //
 // Several processes factorize the diagonal blocks of their rows and of an overlap of one level
@@ -45,9 +45,9 @@ template <class T> class IncompletePreconditioner : public WorkingInverse<T> {
     }
 
     /// Collective: sets the fields that prepare(), factorize() and solve() determine. Process 0 gets the sums
-    /// of sizes and the largest times of all processes.
+    /// of the sizes of all processes, and their largest times.
     void fill(IncompleteReport& report) const;
-    /// Collective: sets sizes and predictions, likewise.
+    /// Collective: sets sizes and predictions in the report of the analysis.
     void fill(AnalysisReport& report) const;
 
   private:
@@ -55,15 +55,15 @@ template <class T> class IncompletePreconditioner : public WorkingInverse<T> {
     void solve_together(std::span<T> block, Index columns, MatrixOp op);
 
     ProcessContext& context_;
-    std::optional<OverlappingBlock<T>> block_; // with several processes
+    std::optional<OverlappingBlock<T>> block_; // used with several processes
     std::optional<IncompleteFactor<T>> factor_;
     TaskRuntime runtime_ = TaskRuntime::espalier;
     bool positive_ = false;
     Index replaced_ = 0;
-    std::vector<std::uint64_t> node_bytes_; ///< After the factorization.
+    std::vector<std::uint64_t> node_bytes_; ///< Set by the factorization.
     double factor_s_ = 0;
-    double solve_s_ = 0;       ///< Time of all applications since the factorization,
-    Index vectors_solved_ = 0; ///< and their vectors.
+    double solve_s_ = 0;       ///< Time of all applications since the factorization.
+    Index vectors_solved_ = 0; ///< Number of vectors in these applications.
 };
 
 } // namespace espalier

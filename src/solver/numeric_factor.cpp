@@ -179,7 +179,7 @@ template <class T> void NumericFactor<T>::solve(std::span<T> block, Index column
         for (Index j = 0; j < columns; ++j)
             scale.push_back(infinity_norm<T>(std::span<T const>(block.subspan(j * rows, rows))));
     });
-    max(context_.comm(), std::span(scale)); // norms of whole columns
+    max(context_.comm(), std::span(scale)); // the norms of whole columns
     for (double& s : scale) s = s > 0 && std::isfinite(s) ? std::exp2(std::floor(std::log2(s))) : 1;
     for (Index k = 0; k < std::ssize(block); ++k)
         low[k] = static_cast<Low>(block[k] / static_cast<Real<T>>(scale[k / rows]));

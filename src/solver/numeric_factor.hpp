@@ -33,7 +33,7 @@ struct NumericSettings {
     FactorForm form;
     Allocation allocation = Allocation::local;
     double pivot_threshold = 0;       ///< Pivots with a smaller modulus are replaced.
-    std::optional<DelayRules> delays{}; ///< Columns may be delayed.
+    std::optional<DelayRules> delays{}; ///< Set if columns may be delayed.
     ProgressSink* progress = nullptr; ///< Progress of this process; may be null.
 };
 
@@ -72,34 +72,34 @@ template <class T> class NumericFactor : public WorkingInverse<T> {
     [[nodiscard]] InverseAccuracy accuracy() const override {
         return is_narrow() ? InverseAccuracy::narrow : InverseAccuracy::full;
     }
-    /// Solves for sparse right-hand sides (n x k, general storage); one process, factors in T.
+    /// Solves for sparse right-hand sides (n x k, general storage), with one process and factors in T.
     void solve_sparse(CscMatrix<T> const& b, MatrixView<T> x, MatrixOp op);
-    /// Collective: the steps of a solve before and after that with the Schur complement, as
+    /// Collective: the steps before and after the solve with the Schur complement. They are those of
     /// espalier::condense() and expand().
     void condense(std::span<T> block, Index columns, MatrixOp op = MatrixOp::none);
     void expand(std::span<T> block, Index columns, MatrixOp op = MatrixOp::none);
-    /// Collective: as espalier::schur_complement() on process 0, which owns all kept cblks. Nothing
+    /// Collective: returns espalier::schur_complement() on process 0, which owns all kept cblks, and nothing
     /// elsewhere.
     DenseMatrix<T> schur_complement(std::span<Index const> unknowns);
-    /// Collective: as espalier::schur_product() on process 0. Nothing elsewhere.
+    /// Collective: returns espalier::schur_product() on process 0, and nothing elsewhere.
     std::vector<T> schur_product(std::span<Index const> unknowns, std::span<T const> v);
 
-    /// The factors, which must be in T; one process.
+    /// The factors of the only process, which must be in T.
     [[nodiscard]] Factor<T> const& factor() const { return *full_; }
 
-    /// Whether update() can change these factors in place, and the change: as can_update_low_rank() and
-    /// update_low_rank(). One process.
+    /// Whether update() can change these factors in place, and the change. With one process, they are
+    /// can_update_low_rank() and update_low_rank().
     [[nodiscard]] bool can_update() const;
     LowRankResult update(CscMatrix<T> const& w, int sign, double largest);
 
-    /// The inverse on the structure of the factors; one process, factors in T.
+    /// The inverse on the structure of the factors, with one process and factors in T.
     [[nodiscard]] SelectedInverse<T> selected_inverse();
 
-    /// Collective: counts the signs of all pivots, as pivot_signs().
+    /// Collective: counts the signs of all pivots by pivot_signs().
     [[nodiscard]] Inertia inertia();
-    /// Collective: det B, as pivot_product().
+    /// Collective: returns det B by pivot_product().
     [[nodiscard]] Determinant<T> determinant();
-    /// Collective: the smallest pivot relative to its origin in the working system, as
+    /// Collective: the smallest pivot relative to its origin in the working system, by
     /// espalier::smallest_relative_pivot().
     [[nodiscard]] double smallest_relative_pivot(DistributedMatrix<T> const& working) const;
 
@@ -129,7 +129,7 @@ template <class T> class NumericFactor : public WorkingInverse<T> {
     FactorPlan const* plan_ = nullptr;
     std::optional<AssemblyMap> assembly_;
     std::vector<std::vector<Offset>>
-        sources_; ///< Process 0: the places of the values of each process in the matrix.
+        sources_; ///< On process 0, the positions of the values of each process in the matrix.
     Offset own_values_ = 0;
     std::unique_ptr<Factor<T>> full_;
     std::unique_ptr<Factor<Low>> narrow_; ///< At most one of full_ and narrow_ is set.

@@ -16,7 +16,8 @@ Topology own_part(std::string const& name, Communicator const& processes, std::v
     std::int64_t machine = 0;
     Topology topology = all_succeed(processes, [&] {
         Topology whole = Topology::named(name);
-        machine = static_cast<std::int64_t>(std::hash<std::string>{}(whole.machine_name()) >> 1); // not negative
+        // is not negative
+        machine = static_cast<std::int64_t>(std::hash<std::string>{}(whole.machine_name()) >> 1);
         return whole;
     });
     machines = all_gather(processes, machine);
@@ -46,7 +47,7 @@ std::uint64_t ProcessContext::largest_sum_of_a_computer(std::span<std::uint64_t 
     for (std::size_t first = 0; first < computers_.size(); ++first) {
         if (std::find(computers_.begin(), computers_.begin() + first, computers_[first]) !=
             computers_.begin() + first)
-            continue; // counted from its first process on
+            continue; // was counted with its first process
         std::uint64_t sum = 0;
         for (std::size_t p = first; p < std::min(computers_.size(), of_process.size()); ++p)
             if (computers_[p] == computers_[first]) sum += of_process[p];
@@ -81,7 +82,7 @@ WorkerTeam& ProcessContext::workers() {
 
 std::string ProcessContext::begin_call(Options const& options) {
     recording_.switch_on(options.record_trace);
-    if (interrupt_.use_count() == 1) // not shared with a job in the background
+    if (interrupt_.use_count() == 1) // no job in the background uses it
         interrupt_->restart(options.cancel);
     else
         interrupt_ = std::make_shared<Interrupt>(options.cancel);

@@ -22,8 +22,8 @@ namespace espalier {
 
 class ProcessContext {
   public:
-    /// Collective. `topology` as Options::topology. Processes that may use the same cores divide them.
-    /// Error{usage} on all processes if the topology of one is invalid.
+    /// Collective. `topology` is that of Options::topology. Processes that may use the same cores divide
+    /// them. Error{usage} on all processes if the topology of one is invalid.
     ProcessContext(std::string const& topology, Communicator comm);
     ProcessContext(ProcessContext const&) = delete;
     ProcessContext& operator=(ProcessContext const&) = delete;
@@ -33,16 +33,17 @@ class ProcessContext {
     [[nodiscard]] bool is_root() const { return comm().rank() == 0; }
 
     [[nodiscard]] Topology const& topology() const { return topology_; }
-    /// Changes the machine. Only for a single process.
+    /// Changes the machine of a single process.
     void set_topology(std::string const& topology);
-    /// The largest sum, over the processes of a computer, of numbers of all processes. Missing numbers are 0.
+    /// Sums the numbers of the processes of each computer, and returns the largest sum. Missing numbers are
+    /// 0.
     [[nodiscard]] std::uint64_t largest_sum_of_a_computer(std::span<std::uint64_t const> of_process) const;
-    /// The largest number of processes of a computer.
+    /// The largest number of processes on a computer.
     [[nodiscard]] int processes_of_a_computer() const;
     /// The number of workers of each process if the options do not set it.
     [[nodiscard]] int default_threads() const { return default_threads_; }
     [[nodiscard]] int threads() const { return threads_; }
-    /// Takes effect at the next use of workers().
+    /// Sets the workers that the next use of workers() starts.
     void set_threads(int threads, bool bind);
     /// The workers, which start at the first use.
     WorkerTeam& workers();
@@ -71,7 +72,7 @@ class ProcessContext {
 
   private:
     Messaging messaging_;
-    std::vector<std::int64_t> computers_; ///< A number for the computer of each process.
+    std::vector<std::int64_t> computers_; ///< A number for each process that identifies its computer.
     Topology topology_;
     int default_threads_;
     int threads_ = 0;

@@ -17,8 +17,8 @@ namespace espalier {
 
 namespace {
 
-// Above this condition number, a solution has hardly a correct digit even if its backward error is at the
-// level of rounding.
+// Above this condition number, a solution has hardly any correct digit even if its backward error is of the
+// order of rounding.
 template <class T> inline constexpr double ill_conditioned = 1e-6 / static_cast<double>(epsilon<T>);
 
 void add_steps(RefineReport& report, int steps) {
@@ -77,10 +77,10 @@ template <class T> ApplyInverse<T> Refiner<T>::inverse_of_matrix() const {
 
 // Applies A^-1 with refinement if the factors belong to a perturbed matrix, because pivots were replaced, the
 // precision is lower, or they are incomplete. An estimate by such factors alone may overlook that A is nearly
-// singular. The working system is refined: in the given one, the rows of small entries would remain
-// inaccurate. If the working system is not scaled, these rows may remain inaccurate there, too. `is_checked`
-// therefore measures the componentwise error and makes the product infinite if it is large, so that a bound is
-// not too small. `converges` becomes false after a product that does not reach the tolerance.
+// singular. The working system is refined, because in the given system rows of small entries would remain
+// inaccurate. If the working system is not scaled, they may remain inaccurate there as well. `is_checked`
+// therefore measures the componentwise error, and makes the product infinite if this error is large, so that
+// a bound is not too small. `converges` becomes false after a product that does not reach the tolerance.
 template <class T> ApplyInverse<T> Refiner<T>::refined_inverse(bool is_checked, bool& converges) const {
     if (pivots_replaced_ == 0 && inverse_.accuracy() == InverseAccuracy::full) return inverse_of_matrix();
     return [this, is_checked, &converges](std::span<T> block, Index columns, MatrixOp op) {
@@ -131,7 +131,7 @@ void Refiner<T>::examine(DistributedMatrix<T> const& block, ApplyInverse<T> cons
     auto const eps = static_cast<double>(epsilon<T>);
     WeakestDirection const weakest = weakest_direction<T>(block, inverse);
     singularity_.condition_estimate =
-        1 / std::max(weakest.distance, eps); // larger ones are hidden by rounding
+        1 / std::max(weakest.distance, eps); // larger values are hidden by rounding
     singularity_.is_near = weakest.template is_singular<T>();
     if (!singularity_.is_near && pivots_replaced_ > 0 &&
         probe_grows_as_singular<T>(block, inverse, context_.interrupt())) {
@@ -157,7 +157,7 @@ void Refiner<T>::examine_interior(NumericFactor<T>& factor, std::span<Index cons
     });
     std::vector<Index> const numbers = vectors_.deal(number_in_interior);
     CscMatrix<T> block = context_.on_all([] { return CscMatrix<T>(); });
-    std::vector<Index> interior, own; // owned rows of the interior, and their numbers there
+    std::vector<Index> interior, own; // owned rows of the interior, and their numbers in it
     context_.on_all([&] {
         for (Index l = 0; l < std::ssize(numbers); ++l) {
             if (numbers[l] < 0) continue;
@@ -182,20 +182,21 @@ void Refiner<T>::examine_interior(NumericFactor<T>& factor, std::span<Index cons
         factor.expand(whole, columns, op);
         for_each([](T& to, T from) { to = from; });
     };
-    ApplyInverse<T> const inverse = std::cref(apply); // which needs no memory
+    ApplyInverse<T> const inverse = std::cref(apply); // needs no memory
     if (context_.is_alone()) return examine(DistributedMatrix<T>(block), inverse);
     DistributedRows const rows_of_interior(context_.comm(), std::move(own));
     examine(DistributedMatrix<T>(rows_of_interior, context_.is_root() ? &block : nullptr), inverse);
 }
 
-// A random vector sees less than the t-th part of an error in about one of t cases, and three in one of t^3.
+// In about one of t cases a random vector reveals less than the t-th part of an error; three vectors do so in
+// one of t^3.
 template <class T>
 double Refiner<T>::schur_error(NumericFactor<T>& factor, std::span<Index const> schur) {
     constexpr Index columns = 3;
     Index const k = std::ssize(schur), n = working_->order();
     std::vector<T> v, whole_x, whole_b;
     context_.on_all([&] {
-        for (Index i = 0; i < columns * k; ++i) { // no small entry, which would hide errors of its column
+        for (Index i = 0; i < columns * k; ++i) { // small entries would hide errors of their columns
             double const entry = SplitMix64::uniform_at(3, i, -1, 1) / 2;
             v.push_back(T(static_cast<Real<T>>(entry < 0 ? entry - 0.5 : entry + 0.5)));
         }
@@ -223,7 +224,7 @@ template <class T> RefineReport Refiner<T>::refine(std::span<T const> b, std::sp
     RefineOptions run = options;
     run.inverse = inverse_.accuracy();
     if (!is_scaled()) return refine_working(b, x, columns, run);
-    // A copy of the report could fail on one process.
+    // The report is moved, because a copy could fail on one process.
     if (auto known = report_without_steps(b, x, columns, run)) return *std::move(known);
     return refine_scaled(b, x, columns, run);
 }
@@ -233,8 +234,8 @@ template <class T> bool Refiner<T>::wants_digits(RefineOptions const& options) c
            pivots_replaced_ == 0 && singularity_.condition_estimate > ill_conditioned<T>;
 }
 
-// The report of a scaled system, if one pass over the matrix shows that neither it nor the working system needs
-// a step.
+// Returns the report if the system is scaled and one pass over the matrix shows that neither it nor the
+// working system needs a step of refinement.
 template <class T>
 std::optional<RefineReport> Refiner<T>::report_without_steps(std::span<T const> b, std::span<T const> x,
                                                              Index columns, RefineOptions const& options) {
@@ -284,14 +285,14 @@ template <class T> RefineReport Refiner<T>::refine_scaled(std::span<T const> b, 
     try {
         report = refine_working(working_b, x, columns, of_working);
     } catch (...) {
-        scaling.from_working(x, columns, options.op); // x in the scaling of the caller
+        scaling.from_working(x, columns, options.op); // x is now in the scaling of the caller
         throw;
     }
     scaling.from_working(x, columns, options.op);
     DistributedMatrix<T> const& matrix = callers_matrix();
     double const tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
     BackwardErrors errors = worst_errors<T>(matrix, x, b, columns, options.op);
-    // Scales of earlier values may hide an error of the unscaled system.
+    // The scales may be those of earlier values, and hide an error of the unscaled system.
     if (report.converged && !(errors.normwise <= tolerance) && options.method != RefineMethod::none) {
         RefineReport const more = espalier::refine<T>(matrix, b, x, columns, inverse_of_matrix(), of_working);
         add_steps(report, more.iterations);
@@ -314,7 +315,7 @@ template <class T> RefineReport Refiner<T>::refine_scaled(std::span<T const> b, 
 template <class T> double Refiner<T>::forward_error(std::span<T const> b, std::span<T const> x, Index columns,
                                                     MatrixOp op) const {
     DistributedMatrix<T> const& matrix = callers_matrix();
-    bool converges = true; // else the bound is infinite
+    bool converges = true; // if false, the bound is infinite
     auto const bounds =
         forward_error_bounds<T>(matrix, b, x, columns, refined_inverse(true, converges), op, context_.interrupt());
     return bounds.empty() ? 0.0 : std::ranges::max(bounds);

@@ -28,8 +28,8 @@ struct Singularity {
 
 struct ConditionEstimate {
     double rcond = 0;
-    /// False if products with A^-1 did not converge, because the factors belong to a matrix that is too different. The
-    /// estimate may then be too large.
+    /// False if products with A^-1 did not converge, because the factors belong to a matrix that differs too
+    /// much. The estimate may then be too large.
     bool is_sure = true;
 };
 
@@ -39,8 +39,8 @@ template <class T> class Refiner {
     Refiner(ProcessContext& context, WorkingInverse<T>& inverse, SystemVectors<T>& vectors)
         : context_(context), inverse_(inverse), vectors_(vectors) {}
 
-    /// Collective: sets the working system, which process 0 has. One process refers to it. With several
-    /// processes its entries are distributed, and its pattern only the first time.
+    /// Collective: sets the working system, which process 0 has. A single process refers to it. Several
+    /// processes distribute its entries, and its pattern only the first time.
     void set_matrix(CscMatrix<T> const& working);
 
     /// Collective: whether a pivot is so small that the factors may be useless. `roundoff` is that of the
@@ -51,7 +51,7 @@ template <class T> class Refiner {
     /// solves. If process 0 passes the unknowns of a Schur complement, the interior block is tested.
     void examine(NumericFactor<T>& factor, Index pivots_replaced, std::span<Index const> schur,
                  CscMatrix<T> const& working);
-    /// Like examine() above, for factors without supernodes. Their smallest pivot is relative to scaled columns.
+    /// Tests factors without supernodes. Their smallest pivot is relative to scaled columns.
     void examine(double smallest_pivot, Index pivots_replaced, CscMatrix<T> const& working);
     /// Collective: the normwise backward error of B [x_i; v] = [0; S v] for a random v, in the unknowns of the
     /// Schur complement S that process 0 passes, and x_i from expand().
@@ -62,19 +62,19 @@ template <class T> class Refiner {
         pivots_replaced_ = pivots_replaced;
     }
     [[nodiscard]] Singularity const& singularity() const { return singularity_; }
-    /// Most bytes of vectors for the refinement inside condition estimates; 0 for no limit.
+    /// Sets the maximum bytes of vectors for the refinement inside condition estimates; 0 for no limit.
     void limit_vectors(std::uint64_t bytes) { vector_bytes_ = bytes; }
 
     /// Collective: improves `columns` solutions of op(A) X = B and measures their errors. `b` and `x` have
     /// the owned rows without scaling (SystemVectors). After an exception x is at least as good as before.
     RefineReport refine(std::span<T const> b, std::span<T> x, Index columns, RefineOptions const& options);
-    /// Collective: the largest bound on the forward errors of such solutions, as forward_error_bounds().
+    /// Collective: the largest bound on the forward errors of such solutions, by forward_error_bounds().
     [[nodiscard]] double forward_error(std::span<T const> b, std::span<T const> x, Index columns,
                                        MatrixOp op) const;
 
-    /// Collective: as espalier::reciprocal_condition() for A.
+    /// Collective: applies espalier::reciprocal_condition() to A.
     [[nodiscard]] ConditionEstimate reciprocal_condition() const;
-    /// Collective: as espalier::null_space() for A, the basis in owned rows.
+    /// Collective: applies espalier::null_space() to A. The basis is in owned rows.
     [[nodiscard]] NullSpaceResult<T> null_space(NullSpaceOptions const& options) const;
     /// Collective: block := op(A)^-1 block in owned rows, by the inverse without refinement.
     void apply_inverse(std::span<T> block, Index columns, MatrixOp op) const;
@@ -100,7 +100,8 @@ template <class T> class Refiner {
     WorkingInverse<T>& inverse_;
     SystemVectors<T>& vectors_;
     std::optional<DistributedMatrix<T>> working_;
-    mutable std::optional<DistributedMatrix<T>> callers_; ///< If scaled and once needed.
+    /// Set when it is first needed, if the system is scaled.
+    mutable std::optional<DistributedMatrix<T>> callers_;
     Index pivots_replaced_ = 0;
     std::uint64_t vector_bytes_ = 0;
     Singularity singularity_;

@@ -28,9 +28,9 @@ template <class T> void ScalarFactor<T>::check(CscMatrix<T> const& matrix) const
                                    "analyzed; call analyze again");
     auto const* const numbers = reinterpret_cast<Real<T> const*>(matrix.values.data());
     std::size_t const count = matrix.values.size() * (is_complex<T> ? 2 : 1);
-    std::size_t bad = 0; // counted without branches, so that the compiler can use vector instructions
+    std::size_t bad = 0; // counted without branches, so that the compiler uses vector instructions
     for (std::size_t p = 0; p < count; ++p) bad += !(std::abs(numbers[p]) <= std::numeric_limits<Real<T>>::max());
-    if (bad > 0) matrix.validate(); // names the entry
+    if (bad > 0) matrix.validate(); // throws an error that names the entry
 }
 
 template <class T>

@@ -1,6 +1,5 @@
-// The factorization without supernodes of a matrix with general storage, in one process: its plan, its
-// numbers, and its solves. It factorizes the matrix of the caller itself, and has scales and permutations of
-// its own.
+// The factorization of a matrix with general storage without supernodes, in one process: its plan, its
+// numbers, and its solves. It factorizes the caller's matrix itself, and has its own scales and permutations.
 #pragma once
 
 #include <span>
@@ -18,7 +17,7 @@ template <class T> class ScalarFactor : public WorkingInverse<T> {
     /// `context` must outlive this.
     explicit ScalarFactor(ProcessContext& context) : context_(context) {}
 
-    /// Keeps the pattern of `matrix`, which `plan` was made for. `plan` must outlive the use of this.
+    /// Stores the pattern of `matrix`, for which `plan` was made. `plan` must outlive its use.
     void set_plan(CscMatrix<T> const& matrix, ScalarPlan const& plan);
     void clear();
 
@@ -38,7 +37,7 @@ template <class T> class ScalarFactor : public WorkingInverse<T> {
 
   private:
     ProcessContext& context_;
-    std::vector<Offset> col_ptr_; ///< The pattern.
+    std::vector<Offset> col_ptr_; ///< These arrays are the pattern.
     std::vector<Index> row_ind_;
     ScalarLu<T> lu_;
 };

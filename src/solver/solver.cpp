@@ -160,7 +160,7 @@ void Solver<T>::State::prepare_inverse(CscMatrix<T> const& matrix, std::uint64_t
     }
 }
 
-// Distributes the structure and the plan to the processes. Returns the rows that each owns.
+// Distributes the structure and the plan to the processes. Returns the rows that each process owns.
 template <class T> DistributedRows Solver<T>::State::deal_out_plan() {
     if (!context_.is_alone()) {
         std::vector<std::int32_t> owners;
@@ -225,7 +225,7 @@ template <class T> Inertia Solver<T>::State::inertia() {
 template <class T> Determinant<T> Solver<T>::State::determinant() {
     require_no_schur("determinant");
     require_complete("determinant");
-    // The replaced pivots are zero to working precision.
+    // Replaced pivots are zero to working precision here.
     if (report.factor.numerically_singular) return {T(0), -std::numeric_limits<double>::infinity()};
     if (system_->is_scalar) {
         auto const [phase, log_modulus] = scalar_.factors().determinant();
@@ -361,7 +361,7 @@ Solution<T> solve(CscMatrix<T> const& matrix, std::span<T const> b, Index nrhs, 
     return {std::move(x), solver.report()};
 }
 
-// Instantiates also the members of Solver<T>::State that this file defines.
+// This also instantiates the members of Solver<T>::State that this file defines.
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template class Solver<T>;                                                                                \
     template Solution<T> solve<T>(CscMatrix<T> const&, std::span<T const>, Index, Options);

@@ -29,7 +29,7 @@ template <class T> Solver<T>::State::~State() {
     if (!some_follow_ || !context_.is_root()) return;
     try {
         calls_.end();
-    } catch (...) { // a destructor cannot report it
+    } catch (...) { // a destructor cannot report an exception
     }
 }
 
@@ -40,7 +40,7 @@ void Solver<T>::State::make_call(std::string_view name, CallArguments const& arg
     calls_.begin(name, settings, [this](CallSettings const& given) { adopt(given); });
     record_if_asked();
     if (context_.is_alone()) return body();
-    std::optional<Error> const problem = error_of(body); // the same on all processes
+    std::optional<Error> const problem = error_of(body); // equal on all processes
     share_report();
     if (problem) throw *problem;
 }
@@ -119,7 +119,7 @@ template <class T> void Solver<T>::State::follow() {
             record_if_asked();
             std::optional<Error> const problem = error_of([&] { take_part(name.view()); });
             share_report();
-        } catch (std::exception const&) { // process 0 reports it
+        } catch (std::exception const&) { // process 0 reports the error
         }
     }
 }

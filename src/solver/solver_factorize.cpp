@@ -50,7 +50,7 @@ template <class T> Options Solver<T>::State::options_of_analysis() const {
     return same;
 }
 
-// For a matching that was made for other values and leads to poor pivots.
+// Repeats the analysis if the matching was made for other values and leads to poor pivots.
 template <class T> void Solver<T>::State::analyze_again(CscMatrix<T> const& matrix) {
     analyze(matrix, options_of_analysis());
     note(
@@ -61,7 +61,8 @@ template <class T> void Solver<T>::State::analyze_again(CscMatrix<T> const& matr
     unavoidable_pivots_ = report.factor.pivots_replaced;
 }
 
-// Matchings, better scales and inverse iteration tell a singular matrix from a difficult one.
+// The analysis with supernodes is able to tell a singular matrix from a difficult one, by matchings, better
+// scales and inverse iteration.
 template <class T> void Solver<T>::State::factorize_by_supernodes(CscMatrix<T> const& matrix) {
     Options same = options_of_analysis();
     same.supernodes = Toggle::on;
@@ -121,7 +122,7 @@ template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& m
     if (system_->is_incomplete) {
         factorize_incomplete(matrix);
     } else if (!factorize_narrow(matrix)) {
-        bool const delays = needs_pivots(); // in the attempt in single precision
+        bool const delays = needs_pivots(); // whether the attempt in single precision delays columns
         bool const fell_back = report.factor.precision_fell_back;
         report.factor = {};
         report.factor.precision_fell_back = fell_back;
@@ -159,7 +160,7 @@ template <class T> void Solver<T>::State::check_values(CscMatrix<T> const& matri
     });
 }
 
-// With new values the matrix may become real or lose its positive diagonal. An lu factorization remains lu.
+// New values may be real, or lose a positive diagonal. An lu factorization remains lu.
 template <class T> void Solver<T>::State::choose_system(CscMatrix<T> const& matrix) {
     context_.on_root([&] {
         Factorization const kind = analysis_->choose_kind(matrix).kind;
@@ -180,7 +181,7 @@ template <class T> void Solver<T>::State::prepare_assembly(CscMatrix<T> const& m
                          analysis_ ? analysis_->plans.process_of_cblk : std::span<std::int32_t const>());
 }
 
-// Process 0: scales the system, which Cholesky does not need and factorizations with pivoting do.
+// On process 0: scales the system, unless the factorization is Cholesky, which needs no scales.
 template <class T> void Solver<T>::State::scale_for(Factorization kind, CscMatrix<T> const& matrix) {
     analysis_->system = ScaledSystem<T>(matrix, analysis_->working_options(kind, context_.interrupt()));
     analysis_->form.kind = kind;
@@ -248,7 +249,7 @@ template <class T> void Solver<T>::State::factorize_full(CscMatrix<T> const& mat
             factorize_numbers(matrix, false, options.pivoting);
     } catch (Error const& error) {
         if (error.status() != Status::not_positive_definite || !system_->chooses) throw;
-        note("{}; going on with ldlh", error.what());
+        note("{}; continuing with ldlh", error.what());
         context_.on_root([&] { scale_for(Factorization::ldlh, matrix); });
         make_working(matrix);
         factorize_numbers(matrix, false, options.pivoting);
@@ -272,12 +273,13 @@ template <class T> bool Solver<T>::State::has_avoidable_pivots() {
            can_delay();
 }
 
-// Whether inertia and determinant are asked for and cannot be known from the replaced pivots, but from delayed ones.
+// Whether inertia and determinant are requested, but cannot be known with replaced pivots and can with
+// delayed ones.
 template <class T> bool Solver<T>::State::needs_pivots() {
     return options.condition && has_avoidable_pivots();
 }
 
-// With the pivoting of the options if there is not enough memory for delayed columns.
+// Uses the pivoting of the options if there is not enough memory for delayed columns.
 template <class T> void Solver<T>::State::factorize_delayed(CscMatrix<T> const& matrix) {
     try {
         factorize_numbers(matrix, false, Pivoting::delayed);
@@ -308,7 +310,7 @@ template <class T> void Solver<T>::State::examine_factors(CscMatrix<T> const& ma
     report_singularity();
 }
 
-// Nothing refines a Schur complement. If static pivots spoil it, columns are delayed.
+// A Schur complement is not refined. If static pivots make it inaccurate, columns are delayed.
 template <class T> void Solver<T>::State::check_schur_complement(CscMatrix<T> const& matrix) {
     double const tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
     auto const is_good = [&] {
@@ -327,8 +329,8 @@ template <class T> void Solver<T>::State::check_schur_complement(CscMatrix<T> co
          report.factor.schur_error, tolerance);
 }
 
-// On process 0: how columns are delayed; nothing with static pivots. The processes of a computer have equal shares of
-// what the limit leaves.
+// On process 0: the rules for delayed columns; empty with static pivots. The processes of a computer have
+// equal shares of the memory that the limit leaves.
 template <class T>
 std::optional<DelayRules> Solver<T>::State::choose_delays(bool narrow, Pivoting pivoting) {
     if (!(form_.has_d() || form_.has_upper())) return std::nullopt;
@@ -363,7 +365,7 @@ template <class T> void Solver<T>::State::factorize_numbers(CscMatrix<T> const& 
     });
     may_have_delayed_ = settings.delays.has_value();
     auto const results = factor_.factorize(working(matrix), settings, narrow);
-    report = context_.on_root([&] { // decisions depend on it
+    report = context_.on_root([&] { // later decisions depend on the report
         FactorReport& out = report.factor;
         double const before = out.time_s; // time of a failed attempt
         add_up(results, report.threads, out);
@@ -388,14 +390,15 @@ template <class T> void Solver<T>::State::factorize_incomplete(CscMatrix<T> cons
     ProgressScope const phase(progress(), "factorization", 0);
     trace::Scope const recorded(context_.phases(), trace::Kind::factorization);
     PivotDemand const pivots = context_.on_root([&] {
-        constexpr double least = std::numeric_limits<Real<T>>::min() / epsilon<T>; // not 0, the default
+        // 0 would stand for the default
+        constexpr double least = std::numeric_limits<Real<T>>::min() / epsilon<T>;
         bool const is_default = options.pivot_threshold < 0;
         return PivotDemand{form_.kind == Factorization::llh,
                            is_default ? 0 : std::max(options.pivot_threshold, least)};
     });
     Index const replaced = incomplete_.factorize(working(matrix), pivots);
     incomplete_.fill(report.incomplete);
-    report = context_.on_root([&] { // decisions depend on it
+    report = context_.on_root([&] { // later decisions depend on the report
         FactorReport& out = report.factor;
         out.time_s = report.incomplete.factor_s;
         out.tasks = report.incomplete.tasks_coarse;

@@ -1,6 +1,6 @@
 // The factors of the caller's matrix as sparse matrices, and solves with one of them. With the working system
-// B = P R A C and B(p, q) = L U, A(P^-1 p, q) = (R^-1 L R) (R^-1 U C^-1), where R and C are in the order of the factors;
-// L D L^op likewise with R = C.
+// B = P R A C and B(p, q) = L U, A(P^-1 p, q) = (R^-1 L R) (R^-1 U C^-1), where R and C are in the order of
+// the factors. L D L^op is treated likewise with R = C.
 #include <algorithm>
 
 #include "analysis/checks.hpp"
@@ -12,7 +12,8 @@ namespace espalier {
 
 namespace {
 
-// a(i, j) := a(i, j) rows[i]^r columns[j]^c for exponents r and c of 1, 0 or -1. Scales are powers of two.
+// Computes a(i, j) := a(i, j) rows[i]^r columns[j]^c for exponents r and c of 1, 0 or -1. Scales are powers
+// of two.
 template <class T> void scale_factor(CscMatrix<T>& a, std::vector<Real<T>> const& rows, int r,
                                      std::vector<Real<T>> const& columns, int c) {
     auto const power = [](Real<T> base, int exponent) {
@@ -38,7 +39,7 @@ template <class T> void drop_zeros(CscMatrix<T>& a) {
     a.values.resize(kept);
 }
 
-// The scales of these rows or columns, in this order.
+// Returns the scales of these rows or columns, in this order.
 template <class T, class Scale> std::vector<Real<T>> scales_of(std::vector<Index> const& order, Scale const& scale) {
     std::vector<Real<T>> scales;
     for (Index const i : order) scales.push_back(static_cast<Real<T>>(scale(i)));
@@ -52,7 +53,7 @@ template <class T> Factors<T> Solver<T>::State::factors() {
     return all_factors(false);
 }
 
-// `keeps_zeros`: with all entries of the structure of the factors.
+// With `keeps_zeros`, the factors have all entries of their structure.
 template <class T> Factors<T> Solver<T>::State::all_factors(bool keeps_zeros) {
     if (system_->is_scalar) {
         Factors<T> found = scalar_.factors().explicit_factors(context_.interrupt());
@@ -75,9 +76,10 @@ template <class T> Factors<T> Solver<T>::State::all_factors(bool keeps_zeros) {
     return found;
 }
 
-// The sweeps find vectors in the order of the matrix, the pivots of a cblk in the order of its columns between the two
-// halves. A symmetric system has no row permutation, and R = C = S. Forward (L D)^-1 becomes S (L D)^-1 S, or L^-1 S for
-// llh and llt, and backward L^-op becomes S L^-op S^-1, or S L^-op.
+// A sweep takes vectors in the order of the matrix. Between the two halves, the pivots of a cblk are in the
+// order of its columns. A symmetric system has no row permutation, and R = C = S. The forward half applies S
+// (L D)^-1 S in place of (L D)^-1, or L^-1 S for llh and llt. The backward half applies S L^-op S^-1 in place
+// of L^-op, or S L^-op.
 template <class T> std::vector<T> Solver<T>::State::solve_half(std::span<T const> b, bool forward) {
     require_own_factors(forward ? "solve_lower" : "solve_lower_adjoint");
     if (system_->is_scalar || form_.has_upper())

@@ -14,7 +14,7 @@
 
 namespace espalier {
 
-// The factors of all unknowns are in this process and in T.
+// Requires that this process has the factors of all unknowns, and in T.
 template <class T> void Solver<T>::State::require_own_factors(char const* what) const {
     require_no_schur(what);
     require_complete(what);
@@ -25,7 +25,8 @@ template <class T> void Solver<T>::State::require_own_factors(char const* what) 
                     std::string(what) + " needs factors in full precision; set mixed_precision to false");
 }
 
-// Computes A^-1 on the structure of the factors. Factors without column blocks, or with delayed columns, are copied.
+// Computes A^-1 on the structure of the factors. Works on a copy of factors without column blocks or with
+// delayed columns.
 template <class T> InverseEntries<T> Solver<T>::State::invert(char const* what) {
     require_own_factors(what);
     if (report.factor.numerically_singular)
@@ -48,7 +49,7 @@ template <class T> InverseEntries<T> Solver<T>::State::invert(char const* what) 
     return [this, inverse](Index row, Index column) { return entry_of_inverse(*inverse, row, column); };
 }
 
-// With the working system B = P R A C, A^-1 = C B^-1 P R.
+// With the working system B = P R A C, the inverse is A^-1 = C B^-1 P R.
 template <class T>
 std::optional<T> Solver<T>::State::entry_of_inverse(SelectedInverse<T> const& inverse, Index row,
                                                     Index column) const {
@@ -59,12 +60,14 @@ std::optional<T> Solver<T>::State::entry_of_inverse(SelectedInverse<T> const& in
     return *entry * static_cast<Real<T>>(system.column_scale(row)) * static_cast<Real<T>>(system.row_scale(column));
 }
 
-// The diagonal of A A^-1 needs exactly these entries. Adds a note if it is far from the identity.
+// Computes the diagonal of A A^-1, which needs exactly these entries. Adds a note if it is far from the
+// identity.
 template <class T>
 void Solver<T>::State::check_inverse(CscMatrix<T> const& matrix, CscMatrix<T> const& inverse) {
     std::vector<T> sums(matrix.rows, T(-1));
     CscMatrix<T> const whole = matrix.symmetry == Symmetry::general ? CscMatrix<T>() : expand_symmetric(inverse);
-    CscMatrix<T> const& rows = matrix.symmetry == Symmetry::general ? inverse : whole; // row i of A: column i of these
+    // row i of A is column i of these
+    CscMatrix<T> const& rows = matrix.symmetry == Symmetry::general ? inverse : whole;
     CscMatrix<T> const full = expand_symmetric(matrix);
     std::vector<Offset> next(rows.col_ptr.begin(), rows.col_ptr.end() - 1);
     for (Index j = 0; j < full.cols; ++j)
@@ -75,7 +78,7 @@ void Solver<T>::State::check_inverse(CscMatrix<T> const& matrix, CscMatrix<T> co
     double worst = 0;
     for (T const sum : sums) {
         auto const error = static_cast<double>(std::abs(sum));
-        if (!(error <= worst)) worst = error; // NaN stays
+        if (!(error <= worst)) worst = error; // also true for a NaN
     }
     if (!(worst <= std::sqrt(static_cast<double>(epsilon<T>))))
         note("the selected inverse is inaccurate: the diagonal of A A^-1 differs from 1 by {:.1e}", worst);
@@ -115,7 +118,7 @@ template <class T> std::vector<T> Solver<T>::State::inverse_diagonal() {
     return diagonal;
 }
 
-// Sets these entries of the diagonal of A^-1 by solves with unit vectors.
+// Computes these entries of the diagonal of A^-1 by solves with unit vectors.
 template <class T>
 void Solver<T>::State::solve_for_diagonal(std::span<Index const> rows, std::vector<T>& diagonal) {
     constexpr std::size_t block_columns = 64;

@@ -1,5 +1,6 @@
-// Limits of memory in espalier::Solver. Options::max_memory bounds what the processes of a computer need together
-// in a call, in addition to the matrix. Each call predicts that before it allocates.
+// Limits of memory in espalier::Solver. Options::max_memory bounds the memory that the processes of a
+// computer need together in a call, in addition to the matrix. Each call predicts this memory before it
+// allocates.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -11,7 +12,7 @@
 
 namespace espalier {
 
-// Process 0: the memory of each process by the analysis.
+// On process 0: the memory that each process needs according to the analysis.
 template <class T> std::vector<std::uint64_t> Solver<T>::State::memory_needs() const {
     auto const& needs = report.analysis.memory_bytes_of_process;
     std::vector<std::uint64_t> bytes(needs.begin(), needs.end());
@@ -19,7 +20,7 @@ template <class T> std::vector<std::uint64_t> Solver<T>::State::memory_needs() c
     return bytes;
 }
 
-// Process 0: the memory of each process with factors of this precision.
+// On process 0: the memory that each process needs with factors of this precision.
 template <class T> std::vector<std::uint64_t> Solver<T>::State::memory_needs(Scalar factor_scalar) const {
     std::vector<std::uint64_t> bytes;
     for (Index p = 0; p < std::ssize(analysis_->needs); ++p)
@@ -27,8 +28,8 @@ template <class T> std::vector<std::uint64_t> Solver<T>::State::memory_needs(Sca
     return bytes;
 }
 
-// Collective, with factors: Error{out_of_memory} unless the factors and the vectors of a call fit into the limit.
-// Returns the bytes that it leaves for each process; 0 without a limit.
+// Collective, with factors. Throws Error{out_of_memory} unless the factors and the vectors of a call fit into
+// the limit. Returns the bytes that the limit leaves for each process; 0 without a limit.
 template <class T>
 std::uint64_t Solver<T>::State::require_memory_of(CallMemory const& call, std::string_view what) {
     if (options.max_memory == 0) return 0;
@@ -49,7 +50,8 @@ std::uint64_t Solver<T>::State::require_memory_of(CallMemory const& call, std::s
         std::uint64_t const needed = context_.largest_sum_of_a_computer(bytes);
         require_memory(needed, options.max_memory, what);
         auto const sharing = static_cast<std::uint64_t>(context_.processes_of_a_computer());
-        return std::max<std::uint64_t>(1, (options.max_memory - needed) / sharing); // 0 would be no limit
+        // 0 would stand for no limit
+        return std::max<std::uint64_t>(1, (options.max_memory - needed) / sharing);
     });
 }
 
@@ -64,7 +66,7 @@ template <class T> void Solver<T>::State::require_memory_of_solve() {
     require_memory_of_columns(memory_of_solve(vector_layout(), call_.columns), "a solve");
 }
 
-// Returns the memory for the vectors of the method. The check is for those that it needs at least.
+// Returns the memory for the vectors of the method. Checks only the memory for the least number of vectors.
 template <class T> std::uint64_t Solver<T>::State::require_memory_of_refinement() {
     std::uint64_t const vector = static_cast<std::uint64_t>(vectors_->rows().largest_share()) * sizeof(T);
     Index const least = least_vectors(options.refine);

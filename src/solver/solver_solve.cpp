@@ -15,25 +15,25 @@
 
 namespace espalier {
 
-// For whole blocks on process 0.
-template <class T> void Solver<T>::State::take_blocks(std::size_t entries, char const* what) {
+// Checks the size of whole columns on process 0, and sets the layout of the caller.
+template <class T> void Solver<T>::State::expect_blocks(std::size_t entries, char const* what) {
     context_.on_root([&] { require_block(entries, system_->order, call_.columns, what); });
     vectors_->set_callers_rows(context_.is_root() ? system_->order : 0);
 }
 
-// For blocks of which each process has consecutive rows.
-template <class T> void Solver<T>::State::take_rows(std::size_t entries, Index columns, MatrixOp op) {
+// Checks blocks of which each process has consecutive rows, and sets the layout of the caller.
+template <class T> void Solver<T>::State::expect_rows(std::size_t entries, Index columns, MatrixOp op) {
     Index const rows = columns > 0 ? static_cast<Index>(entries) / columns : 0;
     context_.on_all([&] {
         if (columns != call_.columns)
-            throw Error(Status::usage, fmt::format("there are {} right-hand sides, and {} on process 0",
+            throw Error(Status::usage, fmt::format("this process has {} right-hand sides, and process 0 has {}",
                                                    columns, call_.columns));
         if (op != call_.op)
-            throw Error(Status::usage,
-                        fmt::format("op is {}, and on process 0 {}", to_string(op), to_string(call_.op)));
+            throw Error(Status::usage, fmt::format("op is {} on this process, and {} on process 0",
+                                                   to_string(op), to_string(call_.op)));
         if (columns < 0 || static_cast<std::size_t>(rows * columns) != entries)
             throw Error(Status::usage,
-                        fmt::format("{} entries are not rows of {} columns", entries, columns));
+                        fmt::format("{} entries do not fill rows of {} columns", entries, columns));
     });
     if (columns == 0) return;
     Index const all = sum(context_.comm(), rows);
@@ -46,7 +46,7 @@ template <class T> void Solver<T>::State::take_rows(std::size_t entries, Index c
 
 template <class T> void Solver<T>::State::solve(std::span<T> x, std::span<T const> b, std::vector<T>* made) {
     require_no_schur("solve");
-    take_blocks(made ? b.size() : x.size(), "the right-hand side");
+    expect_blocks(made ? b.size() : x.size(), "the right-hand side");
     require_memory_of_solve();
     context_.on_all([&] {
         if (!made || !context_.is_root()) return;
@@ -59,7 +59,7 @@ template <class T> void Solver<T>::State::solve(std::span<T> x, std::span<T cons
 template <class T>
 std::vector<T> Solver<T>::State::solve_rows(std::span<T const> b, Index columns, MatrixOp op) {
     require_no_schur("solve_rows");
-    take_rows(b.size(), columns, op);
+    expect_rows(b.size(), columns, op);
     require_memory_of_solve();
     std::vector<T> x = context_.on_all([&] { return std::vector<T>(b.begin(), b.end()); });
     solve_given(x);
@@ -120,8 +120,8 @@ template <class T>
 RefineReport Solver<T>::State::refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x) {
     require_no_schur("refine");
     use_matrix(matrix, "refine");
-    take_blocks(b.size(), "the right-hand side");
-    take_blocks(x.size(), "the solution");
+    expect_blocks(b.size(), "the right-hand side");
+    expect_blocks(x.size(), "the solution");
     return context_.is_root() ? refine_given(matrix, b, x) : refine_given(matrix, {}, {});
 }
 
@@ -130,7 +130,7 @@ template <class T> RefineReport Solver<T>::State::refine_rows(CscMatrix<T> const
                                                               Index columns, MatrixOp op) {
     require_no_schur("refine_rows");
     use_matrix(matrix, "refine_rows");
-    take_rows(b.size(), columns, op);
+    expect_rows(b.size(), columns, op);
     context_.on_all([&] {
         if (x.size() != b.size())
             throw Error(Status::usage, fmt::format("x has {} entries and b {}", x.size(), b.size()));
@@ -138,7 +138,7 @@ template <class T> RefineReport Solver<T>::State::refine_rows(CscMatrix<T> const
     return refine_given(matrix, b, x);
 }
 
-// Sets the matrix of the refiner: `matrix` of process 0, which should be the factorized one.
+// Sets the matrix of the refiner to `matrix` of process 0, which should be the factorized one.
 template <class T> void Solver<T>::State::use_matrix(CscMatrix<T> const& matrix, char const* what) {
     bool const is_new = context_.on_root([&] {
         require_pattern(matrix, pattern_, what);
@@ -166,7 +166,7 @@ template <class T> RefineReport Solver<T>::State::refine_given(CscMatrix<T> cons
         std::vector<T> const own_b = vectors_->right_hand_sides(b, call_.columns, call_.op);
         std::vector<T> own_x = vectors_->solutions(x, call_.columns, call_.op);
         std::optional<Error> const problem = error_of([&] { refine_own(matrix, own_b, own_x); });
-        vectors_->return_solutions(own_x, x, call_.columns, call_.op); // the best iterates
+        vectors_->return_solutions(own_x, x, call_.columns, call_.op); // returns the best iterates
         if (problem) throw *problem;
     }
     report.factor.numerically_singular = refiner_->singularity().is_numerical;
@@ -193,7 +193,7 @@ void Solver<T>::State::refine_own(CscMatrix<T> const& matrix, std::span<T const>
     note("refinement from single precision ended at a backward error of {:.1e}; factorizing in double",
          report.refine.backward_error);
     report.factor.precision_fell_back = true;
-    factorized_ = false; // there are no factors until factorize_full() succeeds
+    factorized_ = false; // no factors exist until factorize_full() succeeds
     factorize_full(matrix);
     factorized_ = true;
     std::vector<T> solved = context_.on_all([&] { return std::vector<T>(b.begin(), b.end()); });
@@ -204,7 +204,7 @@ void Solver<T>::State::refine_own(CscMatrix<T> const& matrix, std::span<T const>
     bound_forward_error(b, x);
 }
 
-// The iterations of an incomplete factorization, with a note if they were not enough.
+// Reports the iterations with an incomplete factorization, with a note if they were not enough.
 template <class T> void Solver<T>::State::report_applications() {
     incomplete_.fill(report.incomplete);
     RefineReport const& refined = report.refine;
@@ -216,7 +216,8 @@ template <class T> void Solver<T>::State::report_applications() {
          report.incomplete.levels, refined.backward_error, refined.iterations);
 }
 
-// In owned rows. The bound is infinite for a singular matrix, whose solutions are not unique.
+// Computes the error bound in owned rows. It is infinite for a singular matrix, whose solutions are not
+// unique.
 template <class T>
 void Solver<T>::State::bound_forward_error(std::span<T const> b, std::span<T const> x) {
     if (options.condition)
@@ -277,7 +278,7 @@ template <class T> NullSpace<T> Solver<T>::State::null_space(CscMatrix<T> const&
 // rows on process 0.
 template <class T>
 std::vector<T> Solver<T>::State::eliminate_interior(std::span<T const> b, std::vector<T>& own) {
-    take_blocks(b.size(), "the right-hand side");
+    expect_blocks(b.size(), "the right-hand side");
     require_memory_of_columns({3 * call_.columns, 3 * call_.columns, 0, call_.columns}, "a condensation");
     std::vector<T> whole = context_.on_all(
         [&] { return context_.is_root() ? std::vector<T>(b.begin(), b.end()) : std::vector<T>(); });

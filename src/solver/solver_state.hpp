@@ -41,7 +41,7 @@ struct CallSettings : CallArguments {
     bool is_analyzed = false;
     bool is_factorized = false;
     int threads = 1;
-    // Options of the same names.
+    // Options with the same names.
     bool bind_threads = true;
     int comm_threads = 1;
     bool record_trace = false;
@@ -54,8 +54,8 @@ struct CallSettings : CallArguments {
     std::uint64_t max_memory = 0;
 };
 
-/// For processes without a matrix or an analysis. They exist before memory can be scarce. The first is of a public
-/// type and would be exported by the library if it were not hidden.
+/// Empty objects for processes without a matrix or an analysis. They exist before memory can be scarce. The
+/// first one has a public type, and the library would export it if it were not hidden.
 template <class T> [[gnu::visibility("hidden")]] inline CscMatrix<T> const no_matrix{};
 template <class T> inline ScaledSystem<T> const no_scaling{};
 inline BlockStructure const no_structure{};
@@ -73,11 +73,12 @@ template <class T> struct Solver<T>::State {
 
     void set_options(Options given);
 
-    // The calls. Process 0 has the matrices, and the vectors of calls whose names do not end in _rows; other
-    // processes ignore their arguments. The settings of the call contain the number of columns and op.
+    // The calls of the interface. Process 0 has the matrices, and the vectors of calls whose names do not end
+    // in _rows. Other processes ignore these arguments. The settings of the call contain the number of
+    // columns and op.
     void analyze(CscMatrix<T> const& matrix);
     void factorize(CscMatrix<T> const& matrix);
-    /// Solves in place in x, or in `made`, a copy of b, if it is not null.
+    /// Solves in place in x, or in `made`, a copy of b, unless it is null.
     void solve(std::span<T> x, std::span<T const> b = {}, std::vector<T>* made = nullptr);
     std::vector<T> solve_rows(std::span<T const> b, Index columns, MatrixOp op);
     DenseMatrix<T> solve_sparse(CscMatrix<T> const& b);
@@ -91,7 +92,7 @@ template <class T> struct Solver<T>::State {
     CscMatrix<T> selected_inverse(CscMatrix<T> const& matrix);
     std::vector<T> inverse_diagonal();
     Factors<T> factors();
-    /// The forward or the backward half of a solve, in the order of factors().
+    /// Does the forward or the backward half of a solve, in the order of factors().
     std::vector<T> solve_half(std::span<T const> b, bool forward);
     bool update(CscMatrix<T>& matrix, CscMatrix<T> const& w, int sign);
     bool update_dense(CscMatrix<T>& matrix, DenseMatrix<T> const& w, int sign);
@@ -100,7 +101,7 @@ template <class T> struct Solver<T>::State {
     std::vector<T> expand(std::span<T const> b, std::span<T const> x_schur);
     void write_trace(std::string const& path, std::string const& matrix_name);
 
-    // Only on process 0.
+    // Calls on process 0 only.
     Prediction predict(int processes, int threads, std::string const* trace_path = nullptr,
                        std::string const& matrix_name = {}) const;
     Prediction simulate(Simulation const& what) const;
@@ -114,11 +115,11 @@ template <class T> struct Solver<T>::State {
     /// Properties of the analyzed system that all processes have.
     struct System {
         Index order = 0;
-        Index kept = 0; ///< Unknowns of a Schur complement.
+        Index kept = 0; ///< The number of unknowns of a Schur complement.
         bool allow_singular = false;
-        bool chooses = false; ///< The factorization was chosen automatically.
+        bool chooses = false; ///< Whether the factorization was chosen automatically.
         bool is_incomplete = false;
-        bool is_scalar = false; ///< Without supernodes.
+        bool is_scalar = false; ///< Whether the factorization has no supernodes.
     };
 
     // Collective calls.
@@ -162,8 +163,8 @@ template <class T> struct Solver<T>::State {
     void factorize_incomplete(CscMatrix<T> const& matrix);
 
     // Solves and refinement in the layout of the caller or in owned rows.
-    void take_blocks(std::size_t entries, char const* what);
-    void take_rows(std::size_t entries, Index columns, MatrixOp op);
+    void expect_blocks(std::size_t entries, char const* what);
+    void expect_rows(std::size_t entries, Index columns, MatrixOp op);
     void use_matrix(CscMatrix<T> const& matrix, char const* what);
     void solve_given(std::span<T> x);
     RefineReport refine_given(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x);
@@ -174,7 +175,7 @@ template <class T> struct Solver<T>::State {
 
     void check_update(CscMatrix<T> const& matrix, CscMatrix<T> const& w, int sign) const;
     std::optional<std::string> change_factors(CscMatrix<T> const& changed, CscMatrix<T> const& w, int sign);
-    void take_changed(CscMatrix<T> const& changed, bool keeps_pattern);
+    void finish_update(CscMatrix<T> const& changed, bool keeps_pattern);
     void factorize_any(CscMatrix<T> const& matrix);
 
     void require_own_factors(char const* what) const;
@@ -201,8 +202,8 @@ template <class T> struct Solver<T>::State {
     void require_supernodes(char const* what) const;
     void require_no_schur(char const* what) const;
     void require_schur(char const* what) const;
-    // What the caller should know, on process 0. If this fails among several processes, the call fails when it ends:
-    // the others go on with it.
+    // Adds a note for the user, on process 0. If this fails among several processes, the call fails only at
+    // its end, because the other processes continue with it.
     template <class First, class... Parts>
     void note(fmt::format_string<First, Parts...> text, First&& first, Parts&&... parts) {
         if (!context_.is_root()) return;
@@ -212,13 +213,13 @@ template <class T> struct Solver<T>::State {
     }
     void note(std::string_view text) { note("{}", text); }
     void take_note(std::string text);
-    /// Process 0: whether tasks compute parts of panels, so that columns cannot be delayed.
+    /// On process 0: whether tasks compute parts of panels, so that columns cannot be delayed.
     [[nodiscard]] bool panels_are_cut() const {
         return analysis_->plan.cuts_panels && analysis_->plan.settings.splitting == Splitting::two_d;
     }
     [[nodiscard]] ProgressSink* progress() const { return context_.is_root() ? options.progress : nullptr; }
     [[nodiscard]] TraceMetadata trace_metadata(std::string const& matrix_name) const;
-    /// The unknowns of a Schur complement; empty on other processes than process 0.
+    /// The unknowns of a Schur complement on process 0; empty on other processes.
     [[nodiscard]] std::span<Index const> kept_unknowns() const {
         return analysis_ ? std::span<Index const>(analysis_->options.schur) : std::span<Index const>();
     }
@@ -229,27 +230,28 @@ template <class T> struct Solver<T>::State {
     ProcessContext context_;
     CollectiveCalls<CallSettings> calls_;
     bool some_follow_ = false;
-    std::optional<CscMatrix<T>> unused_; // the matrix to change of a process that follows
+    std::optional<CscMatrix<T>> unused_; // stands for the matrix to change on a process that follows
     CallSettings call_; // the settings of the current call
 
     std::optional<System> system_;        // set by the analysis
-    std::optional<Analysis<T>> analysis_; // process 0
+    std::optional<Analysis<T>> analysis_; // on process 0
     std::optional<ProcessPart> part_;     // with several processes
     std::optional<SystemVectors<T>> vectors_;
-    NumericFactor<T> factor_; // one of these three is in use
+    NumericFactor<T> factor_; // one of the next three is in use
     ScalarFactor<T> scalar_;
     IncompletePreconditioner<T> incomplete_;
     std::optional<Refiner<T>> refiner_;
 
     bool factorized_ = false;
     FactorForm form_;
-    PatternFingerprint pattern_; // on process 0: that of the analysis, with entries that updates have added
+    // on process 0: the pattern of the analysis, with entries that updates have added
+    PatternFingerprint pattern_;
     std::optional<CscMatrix<T>> working_copy_; // on process 0, unless the working system is the matrix itself
     std::uint64_t values_ = 0;          // hash of the values of the matrix of the refiner
-    std::size_t notes_of_analysis_ = 0; // their number; the notes of the factorization follow them
+    std::size_t notes_of_analysis_ = 0; // the number of notes before those of the factorization
     std::optional<Error> log_problem_;  // thrown at the end of the call, when no process waits for this one
     bool may_have_delayed_ = false; // whether the pivots were chosen with delays
-    std::vector<std::uint64_t> delayed_bytes_; // process 0: of each process
+    std::vector<std::uint64_t> delayed_bytes_; // on process 0, by process
     Index unavoidable_pivots_ = 0;      // pivots replaced in spite of a matching for the current values
 };
 

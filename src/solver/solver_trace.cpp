@@ -50,7 +50,7 @@ void Solver<T>::State::write_trace(std::string const& path, std::string const& m
     context_.on_root([&] {
         if (!context_.recording().has_recorder())
             throw Error(Status::usage, "no trace was recorded: set record_trace before analyze or factorize");
-        file.emplace(path); // before the records are collected
+        file.emplace(path); // may fail before the records are collected
     });
     trace::TraceParts parts = context_.recording().collect();
     context_.on_root([&] {

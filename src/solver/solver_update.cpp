@@ -1,6 +1,6 @@
-// Low-rank updates: the factors of A become those of A + W W^H or A - W W^H. With the working system B = S A S of a
-// symmetric factorization, the columns S W change B. Other factorizations, and changes for which the structure of the
-// factors or their pivots are not suitable, are computed anew.
+// Low-rank updates: the factors of A become those of A + W W^H or A - W W^H. With the working system B = S A
+// S of a symmetric factorization, the columns S W change B. The matrix is factorized anew if its
+// factorization is another one, or if the structure of the factors or their pivots do not suit the change.
 #include <fmt/format.h>
 
 #include "analysis/checks.hpp"
@@ -22,11 +22,12 @@ void Solver<T>::State::check_update(CscMatrix<T> const& matrix, CscMatrix<T> con
                     fmt::format("the columns of an update are a general matrix of {} rows; this one is {} and has {}",
                                 system_->order, to_string(w.symmetry), w.rows));
     if (sign != 1 && sign != -1)
-        throw Error(Status::usage, fmt::format("the sign of an update is 1 or -1, and not {}", sign));
+        throw Error(Status::usage, fmt::format("the sign of an update is {}; expected 1 or -1", sign));
     w.validate();
     double const products = count_products(w, matrix.symmetry);
     double const bytes = products * static_cast<double>(sizeof(T) + 2 * sizeof(Index)) * 2;
-    constexpr double worth_checking = 1 << 26; // reading the limits of the system takes longer than small updates
+    // reading the limits of the system takes longer than small updates
+    constexpr double worth_checking = 1 << 26;
     if (bytes < worth_checking) return;
     auto const most = static_cast<double>(available_memory_bytes());
     if (bytes > most)
@@ -36,8 +37,8 @@ void Solver<T>::State::check_update(CscMatrix<T> const& matrix, CscMatrix<T> con
                                 products, bytes, most));
 }
 
-// Changes the factors of the only process in place, if possible. Otherwise they are as before, and the result is the
-// reason.
+// Changes the factors of the only process in place, if possible. Otherwise leaves them unchanged and returns
+// the reason.
 template <class T> std::optional<std::string>
 Solver<T>::State::change_factors(CscMatrix<T> const& changed, CscMatrix<T> const& w, int sign) {
     if (system_->is_scalar || !factor_.can_update()) return "this needs symmetric factors without delayed columns";
@@ -61,8 +62,8 @@ Solver<T>::State::change_factors(CscMatrix<T> const& changed, CscMatrix<T> const
     }
 }
 
-// After a change of the factors in place.
-template <class T> void Solver<T>::State::take_changed(CscMatrix<T> const& changed, bool keeps_pattern) {
+// Finishes a change of the factors in place.
+template <class T> void Solver<T>::State::finish_update(CscMatrix<T> const& changed, bool keeps_pattern) {
     if (!keeps_pattern) {
         factor_.drop_assembly();
         pattern_ = PatternFingerprint(changed);
@@ -123,7 +124,7 @@ template <class T> bool Solver<T>::State::update(CscMatrix<T>& matrix, CscMatrix
         note("factorized anew for an update: {}", *reason);
         return false;
     }
-    take_changed(matrix, change->keeps_pattern());
+    finish_update(matrix, change->keeps_pattern());
     ++report.factor.updates;
     report.factor.update_s = timer.seconds();
     return true;

@@ -25,7 +25,7 @@ template <class T> class SystemVectors {
     [[nodiscard]] DistributedRows const& rows() const { return rows_; }
     [[nodiscard]] LocalScaling const& scaling() const { return scaling_; }
 
-    /// Process 0: P, R or C have changed since set_system().
+    /// On process 0: states that P, R or C have changed since set_system().
     void invalidate_system() { is_current_ = false; }
     /// Collective: sets P, R and C, which process 0 has, if they have changed.
     void set_system(ScaledSystem<T> const& system);
@@ -65,11 +65,11 @@ template <class T> class SystemVectors {
     ProcessContext const& context_;
     DistributedRows rows_;
     LocalScaling scaling_;
-    bool is_current_ = false; // on process 0
+    bool is_current_ = false; // valid on process 0
     bool permuted_ = false;
     Index callers_rows_ = -1;
     std::optional<RowExchange> row_exchange_,
-        column_exchange_; ///< The exchanges for callers_rows_; the second one if permuted_.
+        column_exchange_; ///< The exchanges for callers_rows_. The second one is used if permuted_.
 };
 
 } // namespace espalier

@@ -191,6 +191,8 @@ class TaskBuilder {
         for (TaskId const update : sum.updates) result_.tasks[update].block = number;
         block.updates = static_cast<std::int32_t>(sum.updates.size());
         double const bytes = distribution_.format.bytes(block.rows, block.rows_below, width);
+        // The first update allocates the block. In any order it is most likely the first one here.
+        result_.graph.cost[sum.updates.front()] += distribution_.network.first_touch_seconds(bytes);
         TaskId const message = add_task(
             {last_source, target, 0, 0, TaskKind::message, block.from, block.to, bytes, group, number},
             distribution_.network.seconds(bytes));

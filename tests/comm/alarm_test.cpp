@@ -1,4 +1,4 @@
-// Tests of a sleep that other threads end.
+// Tests of sleeps that other threads end.
 #include "comm/alarm.hpp"
 
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@ namespace {
 
 TEST(Alarm, IsKeptForTheNextSleep) {
     Alarm alarm;
-    EXPECT_FALSE(alarm.ring()); // no thread sleeps
-    alarm.wait();               // returns because it rang before
+    EXPECT_FALSE(alarm.ring()); // no thread sleeps yet
+    alarm.wait();               // returns because of the earlier ring
 }
 
 TEST(Alarm, EndsASleepThatBeginsOrHasBegun) {
@@ -23,7 +23,7 @@ TEST(Alarm, EndsASleepThatBeginsOrHasBegun) {
             alarm.wait();
             awake = true;
         });
-        alarm.ring(); // it sleeps, or is about to
+        alarm.ring(); // the thread sleeps or is about to
         while (!awake) std::this_thread::yield();
         sleeper.join();
         EXPECT_FALSE(alarm.ring());
@@ -37,7 +37,7 @@ TEST(Alarm, RingReturnsTrueDuringASleep) {
     std::thread sleeper([&] {
         while (!over) alarm.wait();
     });
-    while (!alarm.ring()) std::this_thread::yield(); // until it sleeps
+    while (!alarm.ring()) std::this_thread::yield(); // until the thread sleeps
     over = true;
     alarm.ring();
     sleeper.join();
@@ -49,7 +49,7 @@ TEST(Backoff, SleepsHalfTheIdleTimeWithinABound) {
     Alarm alarm;
     Backoff backoff;
     auto const begin = Clock::now();
-    while (Clock::now() - begin < 200ms) backoff.pause(alarm, 1h); // it does not take an hour
+    while (Clock::now() - begin < 200ms) backoff.pause(alarm, 1h); // does not take an hour
     auto shortest = Clock::duration::max();
     for (int i = 0; i < 5; ++i) {
         auto const before = Clock::now();
@@ -57,7 +57,7 @@ TEST(Backoff, SleepsHalfTheIdleTimeWithinABound) {
         shortest = std::min(shortest, Clock::now() - before);
     }
     EXPECT_GE(shortest, 1ms);
-    EXPECT_LT(shortest, 100ms); // which is half of the 200
+    EXPECT_LT(shortest, 100ms); // half of the 200 ms
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-// Clocks with known offsets, read by threads in place of processes.
+// Clocks with known offsets. Threads play the role of processes.
 #include <cstdlib>
 
 #include "comm/clock_offsets.hpp"
@@ -14,7 +14,7 @@ constexpr trace::Nanoseconds ahead = 5'000'000'000;
 TEST(ClockOffsets, AreMeasuredWithinTheStatedError) {
     run_processes(3, [](Communicator const& comm) {
         auto const skewed = [&] { return trace::steady_now() + comm.rank() * ahead; };
-        auto const offsets = measure_clock_offsets(comm, skewed, 1); // the identity is wrong
+        auto const offsets = measure_clock_offsets(comm, skewed, 1); // 1 is a wrong identity
         EXPECT_EQ(offsets.empty(), comm.rank() > 0);
         if (comm.rank() > 0) return;
         ASSERT_EQ(offsets.size(), 3u);

@@ -1,4 +1,4 @@
-// The protocol of collective calls, among threads in place of processes.
+// The protocol of collective calls. Threads play the role of processes.
 #include "comm/collective_call.hpp"
 
 #include <new>
@@ -37,7 +37,7 @@ TEST(OnRoot, ThrowsTheErrorOfProcess0OnAllProcesses) {
             on_root(comm, []() -> int { throw Error(Status::bad_input, "line 3"); });
         }));
         EXPECT_EQ(status_of([&] { on_root(comm, [] { throw std::bad_alloc(); }); }), Status::out_of_memory);
-        EXPECT_EQ(on_root(comm, [] { return 5; }), 5); // the processes are still in step
+        EXPECT_EQ(on_root(comm, [] { return 5; }), 5); // the processes still make the same calls
     });
 }
 

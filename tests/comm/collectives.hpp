@@ -1,4 +1,4 @@
-// The collective functions between any processes, as in traffic.hpp.
+// Checks of the collective functions, for threads or real processes as in traffic.hpp.
 #pragma once
 
 #include <numeric>
@@ -17,7 +17,7 @@ inline std::vector<std::byte> bytes_of(int rank, std::size_t count) {
     return bytes;
 }
 
-/// Blocks from each rank to each other, some of them empty, and the joined blocks of all ranks.
+/// Exchanges blocks from each rank to each other, some of them empty, and joins the blocks of all ranks.
 inline void every_pair(Communicator const& comm, std::size_t large) {
     int const size = comm.size();
     int const rank = comm.rank();
@@ -41,7 +41,7 @@ inline void every_pair(Communicator const& comm, std::size_t large) {
     EXPECT_THROW(all_to_all(comm, blocks), Error); // on all ranks
 }
 
-/// Reductions, broadcasts, gather and scatter of blocks of different sizes, with every rank as root.
+/// Tries reductions, broadcasts, gather and scatter of blocks of different sizes, with every rank as root.
 inline void all_collectives(Communicator const& comm, std::size_t large) {
     int const size = comm.size();
     int const rank = comm.rank();
@@ -73,7 +73,7 @@ inline void all_collectives(Communicator const& comm, std::size_t large) {
     barrier(comm);
 }
 
-/// No rank fails; each rank fails alone; several fail, and the error of the lowest is reported.
+/// First no rank fails, then each rank alone, then several. The error of the lowest rank is reported.
 inline void all_agreements(Communicator const& comm) {
     EXPECT_TRUE(agree(comm, std::nullopt).ok());
     for (int lowest = 0; lowest < comm.size(); ++lowest) {

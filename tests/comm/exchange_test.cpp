@@ -48,7 +48,7 @@ TEST(Exchange, CanBeRepeatedManyTimes) {
         });
 }
 
-// Rank 1 starts when rank 0 has queued three blocks, and keeps the first; rank 0 has nothing else to do.
+// Rank 1 starts when rank 0 has queued three blocks, and keeps the first. Rank 0 has nothing else to do.
 TEST(Exchange, LeavesBlocksBeyondTheBudgetWithTheirSenderUntilTheReceiverIsIdle) {
     for (int const threads : {0, 1, 2}) {
         std::atomic<bool> handed_in{false};
@@ -116,7 +116,7 @@ TEST(Exchange, PollsAfterWakeAndOftenWhileAWorkerWaits) {
         });
 }
 
-// Rank 1 starts when all blocks of rank 0 but the first two wait.
+// Rank 1 starts when all but the first two blocks of rank 0 wait.
 TEST(Exchange, LetsUrgentBlocksOvertakeWaitingOnes) {
     std::atomic<bool> handed_in{false};
     run_processes(2, [&](Communicator const& comm) {

@@ -1,4 +1,4 @@
-// Network timings between threads in place of processes.
+// Timings of links between threads that play the role of processes.
 
 #include "comm/network_timing.hpp"
 

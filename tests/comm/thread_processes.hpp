@@ -1,6 +1,6 @@
-// Threads in place of processes: a transport within one process, so that code for several processes runs
-// under the sanitizers and without MPI. Each send is a rendezvous that completes when the receiver has taken
-// the message, which is the hardest case for code that must not deadlock.
+// A transport between the threads of one process, so that code for several processes runs under the
+// sanitizers and without MPI. Each send is a rendezvous that completes when the receiver has taken the
+// message, which is the hardest case for code that must not deadlock.
 //
 //     run_processes(3, [](Communicator const& comm) { ... });  // three times at once
 #pragma once
@@ -29,14 +29,14 @@ struct ThreadMessage {
     std::shared_ptr<std::atomic<bool>> taken;
 };
 
-// Set while a thread runs code of the transport, whose allocations never fail in a test of lack of memory.
+// Set while a thread runs code of the transport. Its allocations never fail in a test of lack of memory.
 inline thread_local int depth_in_transport = 0;
 struct InTransport {
     InTransport() { ++depth_in_transport; }
     ~InTransport() { --depth_in_transport; }
 };
 
-// The state that all processes share.
+// The state shared by all processes.
 class ThreadProcesses {
   public:
     explicit ThreadProcesses(int size) : size_(size), pointers_(size), boxes_(size) {}
@@ -213,7 +213,7 @@ class ThreadTransport final : public Transport {
     std::thread::id main_ = std::this_thread::get_id();
 };
 
-/// Runs `body` as each of `size` processes.
+/// Runs `body` on `size` threads, each as one process.
 inline void run_processes(int size, std::function<void(Communicator const&)> const& body,
                           ThreadLevel level = ThreadLevel::multiple) {
     auto const processes = std::make_shared<ThreadProcesses>(size);

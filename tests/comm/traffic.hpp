@@ -1,4 +1,5 @@
-// Runs of an exchange between any processes: threads of the test (tests/comm) or real ones (tests/mpi).
+// Runs of an exchange between the processes of a test, which are threads (tests/comm) or real ones
+// (tests/mpi).
 #pragma once
 
 #include <algorithm>
@@ -20,11 +21,11 @@
 namespace espalier {
 
 struct Traffic {
-    int blocks = 30; ///< From every rank to every other.
+    int blocks = 30; ///< Sent from every rank to every other.
     std::size_t largest = 100'000;
     unsigned seed = 1;
     int senders = 2;               ///< Sending threads of each rank.
-    int slow_rank = -1;            ///< Takes a millisecond for each block.
+    int slow_rank = -1;            ///< This rank takes a millisecond for each block.
     bool may_finish_early = false; ///< The receivers leave blocks under way to finish().
 };
 
@@ -87,7 +88,7 @@ inline auto into(Inbox& inbox) {
     return [&inbox](int from, std::int64_t id, Block&& block) { inbox.put(from, id, std::move(block)); };
 }
 
-/// Lets messages move for a moment.
+/// Lets messages move for a short time.
 inline void move_along(Exchange& exchange) {
     if (!exchange.poll()) std::this_thread::sleep_for(std::chrono::microseconds(20));
 }
@@ -101,7 +102,7 @@ inline void send_share(Exchange& exchange, Communicator const& comm, Traffic con
         }
 }
 
-/// Each rank sends to each other; all blocks arrive with the right contents and within the budget.
+/// Each rank sends to each other. All blocks arrive with the right contents and within the budget.
 inline void all_to_all(Communicator const& comm, ExchangeOptions const& options, Traffic const& traffic) {
     Inbox inbox;
     std::atomic<int> sent{0};
@@ -145,8 +146,9 @@ inline void all_to_all(Communicator const& comm, ExchangeOptions const& options,
               std::max<std::int64_t>(options.receive_budget, Block::message_bytes(traffic.largest)));
 }
 
-/// A run in which rank `first` fails with abort() after a few blocks, and `second` too (-1: none). The others
-/// continue until they are notified, and then report an error of their own, which is a consequence.
+/// A run in which rank `first` fails with abort() after a few blocks, and so does `second` unless it is -1.
+/// The others continue until they are notified, and then report an error of their own, which is a
+/// consequence.
 inline void failing(Communicator const& comm, ExchangeOptions const& options, Traffic const& traffic,
                     int first, int second) {
     Inbox inbox;
@@ -177,7 +179,7 @@ inline void failing(Communicator const& comm, ExchangeOptions const& options, Tr
     EXPECT_LE(told, 1);
 }
 
-/// `threads` of the exchange, budget in bytes.
+/// Options with `threads` progress threads and a budget in bytes.
 inline ExchangeOptions exchange_options(int threads, std::size_t budget = std::size_t{64} << 20) {
     return {.threads = threads, .receive_budget = budget};
 }

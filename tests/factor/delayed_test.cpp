@@ -1,4 +1,4 @@
-// Factorizations that delay columns: pivots, growth, inertia and Schur complements.
+// Factorizations with delayed columns: pivots, growth, inertia and Schur complements.
 #include <cmath>
 
 #include "common/eigenvalues.hpp"
@@ -101,7 +101,7 @@ TEST(Delayed, StaticSchedulesGiveTheSameBits) {
     System<double> one(a, Factorization::lu, 3), two(a, Factorization::lu, 3);
     one.factorize(delaying(1e-14));
     two.factorize(delaying(1e-14));
-    two.factorize(delaying(1e-14)); // and again in the same memory
+    two.factorize(delaying(1e-14)); // the second time in the memory of the first
     for (CblkId k = 0; k < one.structure.num_cblks(); ++k) {
         auto const p = one.factor.below(k), q = two.factor.below(k);
         ASSERT_EQ(p.cols, q.cols);
@@ -128,7 +128,8 @@ TEST(Delayed, SchurComplementsAreThoseOfDenseElimination) {
     }
 }
 
-// A matrix of rank n - 1: row 0 is repeated at the end, and column 0 at the end or, of a general matrix, elsewhere.
+// A matrix of rank n - 1. Row 0 is repeated at the end; column 0 is repeated at the end or, for a general
+// matrix, elsewhere.
 CscMatrix<double> of_rank_n_minus_1(CscMatrix<double> const& regular, Index column) {
     Index const n = regular.cols;
     auto const whole = to_dense(regular);
@@ -153,6 +154,26 @@ TEST(Delayed, OnlyPivotsOfSingularMatricesAreReplaced) {
             if (kind != Factorization::lu) continue;
             for (Index const column : {20, 40, 60}) expect_one_replaced_pivot(of_rank_n_minus_1(regular, column), kind, what);
         }
+}
+
+// The panels that delayed panels replace are memory for the next ones.
+TEST(Delayed, PanelsTakeTheMemoryOfThosePanelsThatOthersReplace) {
+    auto const a = kkt_system<double>(Symmetry::symmetric, 150, 60, 1);
+    System<double> system(a, Factorization::ldlt, 1);
+    for (int const run : {1, 2}) {
+        system.factorize(delaying(1e-14));
+        auto const arena = system.factor.arena_of(0).bytes();
+        int inside = 0;
+        for (CblkId k = 0; k < system.factor.structure().num_cblks(); ++k)
+            if (auto const* const panel = system.factor.delayed(k)) {
+                auto const* const data = reinterpret_cast<std::byte const*>(panel->lower().data);
+                inside += data >= arena.data() && data < arena.data() + arena.size();
+            }
+        EXPECT_GT(inside, 0) << run;
+    }
+    EXPECT_GT(system.factor.delayed_memory_bytes(), 0U);
+    system.factorize({.pivot_threshold = 1e-8});
+    EXPECT_EQ(system.factor.delayed_memory_bytes(), 0U) << "static pivots need none";
 }
 
 TEST(Delayed, MemoryIsBounded) {

@@ -11,7 +11,7 @@ namespace {
 
 using namespace testing;
 
-// Rows (in the permuted matrix) of the panel of cblk k, those of the diagonal block through P_k.
+// The rows (in the permuted matrix) of the panel of cblk k. Those of the diagonal block are permuted by P_k.
 template <class T> std::vector<Index> panel_rows(Factor<T> const& f, CblkId k) {
     BlockStructure const& s = f.structure();
     std::vector<Index> rows;
@@ -38,7 +38,7 @@ template <class T> void add_cblk(Factor<T> const& f, CblkId k, Dense<T>& sum) {
         if (q == p + 1) return conj_if(form.conjugate(), f.off_diagonal(k)[p]);
         return T(0);
     };
-    // Columns of U belong to the rows of the panel, but for the local permutation.
+    // The columns of U correspond to the rows of the panel, except for the local permutation.
     auto u = [&](Index p, std::size_t j) {
         if (static_cast<Index>(j) < w)
             return static_cast<Index>(j) < p ? T(0) : lower(p, static_cast<Index>(j));
@@ -102,7 +102,7 @@ template <class T> std::vector<T> coefficients(Factor<T> const& factor) {
     return all;
 }
 
-// Subtrees are assembled by their tasks in the second factorization, over the factors of the first.
+// In the second factorization, tasks assemble their subtrees over the factors of the first.
 template <class T> void expect_same_factors_again(CscMatrix<T> const& a, Factorization kind, int workers) {
     System<T> system(a, kind, workers);
     auto const has_panels_below = [](Branch const& branch) { return branch.first < branch.root; };

@@ -8,7 +8,7 @@ namespace {
 using namespace testing;
 using namespace std::chrono_literals;
 
-// Cblks as wide as in real problems.
+// A system with cblks as wide as in real problems.
 System<double> wide_system(int workers) {
     return {real("lap3d:20"), Factorization::ldlt, workers, {}, SymbolicOptions()};
 }
@@ -48,7 +48,7 @@ Status status_of_factorize(System<T>& system, Interrupt& interrupt, ProgressSink
 
 class Interrupted : public ::testing::TestWithParam<int> {
   protected:
-    void TearDown() override { // whatever happened, the objects can do their work
+    void TearDown() override { // the objects can be used again in any case
         Interrupt silent([] { return false; });
         EXPECT_EQ(status_of_factorize(system_, silent), Status::ok);
         System<double> fresh = wide_system(GetParam());
@@ -59,7 +59,7 @@ class Interrupted : public ::testing::TestWithParam<int> {
 };
 INSTANTIATE_TEST_SUITE_P(Workers, Interrupted, ::testing::Values(1, 3));
 
-// Leaves some work to kernels that are running.
+// The share of the work after which some kernels are still running.
 constexpr double soon = 0.75;
 
 TEST_P(Interrupted, ByAFlagSetDuringATask) {
@@ -85,7 +85,7 @@ TEST_P(Interrupted, ByAnotherThread) {
     other.join();
 }
 
-TEST_P(Interrupted, ByTheAnswerToAQuestion) {
+TEST_P(Interrupted, ByTheCallback) {
     std::atomic<bool> now{false};
     auto const caller = std::this_thread::get_id();
     Interrupt interrupt([&] {
@@ -95,18 +95,18 @@ TEST_P(Interrupted, ByTheAnswerToAQuestion) {
     AtProgress progress(0.2, [&] {
         now = true;
         if (std::this_thread::get_id() == caller)
-            std::this_thread::sleep_for(21ms); // twice the time between two questions
+            std::this_thread::sleep_for(21ms); // twice the time between two calls of the callback
         else
             while (!interrupt.flag()) std::this_thread::sleep_for(1ms);
     });
     EXPECT_EQ(status_of_factorize(system_, interrupt, &progress), Status::cancelled);
-    if (GetParam() == 1) { // others work on while the one that asks waits for a processor
+    if (GetParam() == 1) { // the other workers continue while this one waits for a processor
         EXPECT_LT(progress.done(), soon);
     }
 }
 
-TEST_P(Interrupted, ByWhatTheQuestionThrows) {
-    Interrupt interrupt([]() -> bool { throw std::domain_error("asked too much"); });
+TEST_P(Interrupted, ByAnExceptionOfTheCallback) {
+    Interrupt interrupt([]() -> bool { throw std::domain_error("thrown by the callback"); });
     EXPECT_THROW((void)status_of_factorize(system_, interrupt), std::domain_error);
 }
 

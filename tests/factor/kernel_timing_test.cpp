@@ -21,10 +21,10 @@ template <class T> void expect_model(Factorization kind, WorkerTeam& team) {
     if (team.size() == 1)
         EXPECT_EQ(timings.contention, 1);
     else
-        EXPECT_GT(timings.contention, 0.2); // the machine may have other work to do
+        EXPECT_GT(timings.contention, 0.2); // the machine may be busy with other work
     Calibration const found = fit_cost_model(timings.samples, scalar_of<T>, kernel_kind(kind));
     EXPECT_LT(std::abs(found.update.total_error), 0.5);
-    // Between very small and hours.
+    // The time is more than very short and less than hours.
     double const seconds = found.model.update({100, 40, 50, 153, 1, 3});
     EXPECT_GT(seconds, 1e-7);
     EXPECT_LT(seconds, 1);
@@ -59,6 +59,8 @@ TEST(KernelTiming, MeasuresMemory) {
     EXPECT_GT(rates.read_one, 1e7);
     EXPECT_LT(rates.read_one, 1e13);
     EXPECT_GT(rates.read_all, rates.read_one / 2);
+    EXPECT_GT(rates.first_touch, 1e6);
+    EXPECT_LT(rates.first_touch, 1e12);
 }
 
 } // namespace

@@ -10,7 +10,7 @@
 
 namespace {
 
-std::atomic<long> allocations{-1}; // since armed; negative while not
+std::atomic<long> allocations{-1}; // counted since set to 0; negative while switched off
 std::atomic<long> first_failure{0}, last_failure{0};
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
@@ -43,6 +43,13 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
 void* operator new(std::size_t bytes, std::nothrow_t const&) noexcept {
     try {
         return allocate(bytes, 1);
+    } catch (std::bad_alloc const&) {
+        return nullptr;
+    }
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment, std::nothrow_t const&) noexcept {
+    try {
+        return allocate(bytes, static_cast<std::size_t>(alignment));
     } catch (std::bad_alloc const&) {
         return nullptr;
     }
@@ -125,7 +132,7 @@ TEST(OutOfMemory, LeavesNoThreadOfAnUnfinishedTeam) {
 template <class T> void expect_factorization_to_survive(CscMatrix<T> const& a, Factorization kind) {
     System<T> reference(a, kind, 2, {3, 4, 5}), system(a, kind, 2, {3, 4, 5});
     reference.factorize();
-    system.factorize(); // what follows finds its memory there
+    system.factorize(); // so that later allocations find their memory there
     expect_survival([&] { system.factorize(); },
                     [&] {
                         system.factorize();

@@ -34,7 +34,7 @@ TEST(PageHomes, MoveTheTasksOfTheirPanelsOnly) {
     Planned const run(Topology::synthetic("numa:2 core:2"), SchedulePolicy::places, 4);
     FactorPlan const& plan = run.plan;
     auto workers = plan.owner_of_cblk;
-    auto const moved = static_cast<CblkId>(workers.size()) - 1; // the root
+    auto const moved = static_cast<CblkId>(workers.size()) - 1; // moves the root
     workers[moved] = (workers[moved] + 2) % 4;
     int changed = 0;
     auto const expect_moved = [&](auto const& tasks) {
@@ -47,7 +47,7 @@ TEST(PageHomes, MoveTheTasksOfTheirPanelsOnly) {
         }
     };
     expect_moved(plan.factor);
-    EXPECT_GT(changed, 1); // its updates, too
+    EXPECT_GT(changed, 1); // its updates move too
     expect_moved(plan.solve);
 }
 
@@ -76,7 +76,7 @@ TEST(PageHomes, FollowAGlobalArrayToItsNode) {
     EXPECT_TRUE(run.factor.workers_at_panels().empty());
 }
 
-// With one node there is nowhere else.
+// With one node, panels cannot be moved.
 TEST(PageHomes, PanelsReturnToTheNodeOfTheirOwner) {
     Topology const machine = Topology::detect();
     Planned run(machine, SchedulePolicy::dynamic_tree, machine.num_cores());
@@ -86,7 +86,7 @@ TEST(PageHomes, PanelsReturnToTheNodeOfTheirOwner) {
         int const home = run.team.places()[w].node_os_index;
         for (int const node : memory_nodes()) {
             PageLocation const away = move_to_node(arena.bytes(), node);
-            if (away.unknown_bytes > 0) GTEST_SKIP() << "the system does not tell where pages lie";
+            if (away.unknown_bytes > 0) GTEST_SKIP() << "the system does not report the nodes of pages";
             EXPECT_EQ(run.factor.move_to_owner(w, home), node == home ? 0 : arena.size());
             EXPECT_EQ(run.factor.move_to_owner(w, home), 0u);
         }

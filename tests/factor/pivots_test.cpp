@@ -1,4 +1,4 @@
-// Inertia against LAPACK's eigenvalues, determinants against dense elimination.
+// Compares inertia with LAPACK's eigenvalues, and determinants with dense elimination.
 #include "factor/pivots.hpp"
 
 #include "common/eigenvalues.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 using namespace testing;
 
-// One wide block, because pivots are chosen within blocks: needed for a zero diagonal without matching.
+// Options for one wide block. Pivots are chosen within blocks, so a zero diagonal without matching needs it.
 SymbolicOptions one_block() {
     SymbolicOptions options;
     options.amalgamation_fill = options.max_extra_flops = 1000;

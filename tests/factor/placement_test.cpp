@@ -59,7 +59,7 @@ double sum(std::vector<double> const& values) {
     return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-// The bytes of a task in each panel, counted blok by blok as placement.hpp defines them.
+// The bytes that a task touches in each panel, counted blok by blok as placement.hpp defines them.
 std::map<CblkId, double> bytes_of_task(PlannedSystem const& run, FactorTask const& task) {
     BlockStructure const& s = run.structure;
     std::map<CblkId, double> bytes;
@@ -113,7 +113,7 @@ void expect_local_placement(PlannedSystem& run) {
     EXPECT_NEAR(placement.median_share, shares[shares.size() / 2], 1e-6);
 }
 
-TEST(Placement, OfLocalPanelsIsThatOfTheirOwners) {
+TEST(Placement, IsThatOfTheOwnersForLocalPanels) {
     auto cholesky = four_nodes();
     cholesky.factorize(Allocation::local);
     expect_local_placement(cholesky);
@@ -122,7 +122,7 @@ TEST(Placement, OfLocalPanelsIsThatOfTheirOwners) {
     expect_local_placement(unsymmetric);
 }
 
-TEST(Placement, OfAGlobalArrayIsNodeZero) {
+TEST(Placement, IsNodeZeroForAGlobalArray) {
     auto run = four_nodes();
     run.factorize(Allocation::global);
     Placement const placement = run.placement();
@@ -136,12 +136,12 @@ TEST(Placement, OfAGlobalArrayIsNodeZero) {
     EXPECT_EQ(placement.smallest_share, 0);
 }
 
-TEST(Placement, OfInterleavedPanelsGoesRoundTheNodesPageByPage) {
+TEST(Placement, CyclesThroughTheNodesForInterleavedPages) {
     auto run = four_nodes("lap3d:12");
     run.factorize(Allocation::interleave);
     Placement const placement = run.placement();
     std::vector<double> expected(4, 0.0);
-    std::size_t pages = 0; // of the arenas before
+    std::size_t pages = 0; // pages of the arenas before
     for (WorkerId w = 0; w < 8; ++w) {
         Arena const& arena = run.factor.arena_of(w);
         for (CblkId const k : run.factor.owned_by(w)) {
@@ -169,7 +169,8 @@ TEST(Placement, FollowsTheWorkersThatRanTheTasks) {
     EXPECT_EQ(share_on(7).local_share_of_worker, (std::vector<double>{-1, -1, -1, -1, -1, -1, -1, 0}));
     run.factorize(Allocation::local);
     double total = 0;
-    for (WorkerId const worker : {0, 2, 4, 6}) total += share_on(worker).local_share; // one of each node
+    // one worker of each node
+    for (WorkerId const worker : {0, 2, 4, 6}) total += share_on(worker).local_share;
     EXPECT_NEAR(total, 1, 1e-6);
 }
 
@@ -178,7 +179,7 @@ TEST(Placement, ReadsRealPagesBack) {
     for (Allocation const allocation : all_allocations) {
         run.factorize(allocation);
         Placement const placement = run.placement();
-        if (placement.node_bytes.empty()) GTEST_SKIP() << "the system does not tell where pages lie";
+        if (placement.node_bytes.empty()) GTEST_SKIP() << "the system does not report the nodes of pages";
         EXPECT_NEAR(sum(placement.node_bytes), run.panel_bytes(), 1);
         EXPECT_EQ(placement.local_share_of_worker.size(), 2u);
         EXPECT_GE(placement.local_share, 0);
@@ -188,7 +189,7 @@ TEST(Placement, ReadsRealPagesBack) {
     }
 }
 
-TEST(Placement, OfNoPanelsIsUnknown) {
+TEST(Placement, IsUnknownWithoutPanels) {
     BlockStructure const empty;
     Factor<double> factor(empty);
     Topology const topology = Topology::synthetic("numa:2 core:1");
@@ -204,7 +205,8 @@ TEST(Allocation, ChangesPlacesButNotNumbers) {
         auto run = four_nodes("lap3d:7", kind);
         run.factorize(Allocation::local);
         auto const expected = run.coefficients();
-        // Each after each other one, and twice in a row: with new memory, and with kept memory.
+        // Each allocation follows each other one, and is used twice in a row: with new memory, and with kept
+        // memory.
         for (Allocation const allocation :
              {Allocation::global, Allocation::global, Allocation::interleave, Allocation::interleave,
               Allocation::global, Allocation::local, Allocation::local, Allocation::interleave}) {
@@ -239,7 +241,7 @@ TEST(Allocation, GlobalIsTouchedAtOnceAndLocalByItsOwners) {
                    : static_cast<double>(location.untouched_bytes) / static_cast<double>(bytes.size());
     };
     run.factor.allocate({run.kind}, run.plan.owner_of_cblk, Allocation::global, run.team);
-    if (untouched(0) < 0) GTEST_SKIP() << "the system does not tell where pages lie";
+    if (untouched(0) < 0) GTEST_SKIP() << "the system does not report the nodes of pages";
     EXPECT_EQ(untouched(0), 0);
     run.factor.allocate({run.kind}, run.plan.owner_of_cblk, Allocation::local, run.team);
     WorkerId const owner = run.plan.owner_of_cblk.front(), other = run.plan.owner_of_cblk.back();
@@ -250,7 +252,7 @@ TEST(Allocation, GlobalIsTouchedAtOnceAndLocalByItsOwners) {
     EXPECT_EQ(untouched(other), 1);
 }
 
-TEST(Allocation, OfAGlobalArrayCanBeCancelled) {
+TEST(Allocation, CanBeCancelledForAGlobalArray) {
     auto run = four_nodes();
     Interrupt interrupt;
     interrupt.request();

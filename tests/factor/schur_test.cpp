@@ -1,4 +1,4 @@
-// Partial factorization: the Schur complement against dense elimination.
+// Partial factorization. The Schur complement is compared with dense elimination.
 #include "factor/schur.hpp"
 
 #include <random>
@@ -17,7 +17,7 @@ std::vector<Index> every(Index step, Index n) {
 }
 
 template <class T> void expect_schur(CscMatrix<T> const& a, Factorization kind, std::vector<Index> schur) {
-    std::shuffle(schur.begin(), schur.end(), std::mt19937(7)); // as the caller gives them
+    std::shuffle(schur.begin(), schur.end(), std::mt19937(7)); // the caller may give any order
     auto const k = static_cast<Index>(schur.size());
     Index const first = a.cols - k;
     Dense<T> reference = dense(a, interior_then(schur, a.cols));
@@ -40,7 +40,7 @@ template <class T> void expect_schur(CscMatrix<T> const& a, Factorization kind, 
 }
 
 template <class T> void expect_schur_of_sizes(CscMatrix<T> const& a, Factorization kind) {
-    for (Index const step : {3, 11}) // of several cblks, and of one
+    for (Index const step : {3, 11}) // several cblks, and one
         expect_schur(a, kind, every(step, a.cols));
 }
 
@@ -78,7 +78,7 @@ TEST(Schur, LeavesDisconnectedPartsUnchanged) {
     std::vector<Index> const in_the_first{3, 10, 17, 24, 31, 38, 45};
     for (auto const kind : {Factorization::llh, Factorization::ldlt, Factorization::lu}) {
         expect_schur(a, kind, in_the_first);
-        expect_schur(a, kind, {a.cols - 1}); // without neighbours
+        expect_schur(a, kind, {a.cols - 1}); // an unknown without neighbours
         expect_schur(a, kind, {60, a.cols - 1, 2});
     }
 }

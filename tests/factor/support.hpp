@@ -1,4 +1,4 @@
-// Shared by the tests of the factor room: an analyzed system, small matrices, and dense elimination.
+// Helpers of the tests of the factor room: an analyzed system, small matrices, and dense elimination.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ inline CscMatrix<std::complex<double>> complex(std::string const& spec) {
     return std::get<CscMatrix<std::complex<double>>>(generate_matrix(spec).matrix);
 }
 
-/// A - shift I.
+/// Returns A - shift I.
 template <class T> CscMatrix<T> shifted(CscMatrix<T> a, double shift) {
     for (Index j = 0; j < a.cols; ++j)
         for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p)
@@ -84,7 +84,7 @@ template <class T> CscMatrix<T> shifted(CscMatrix<T> a, double shift) {
     return a;
 }
 
-/// [A 0; 0 B]
+/// Returns [A 0; 0 B].
 template <class T> CscMatrix<T> side_by_side(CscMatrix<T> a, CscMatrix<T> const& b) {
     for (std::size_t j = 1; j < b.col_ptr.size(); ++j)
         a.col_ptr.push_back(a.stored() + b.col_ptr[j] - b.col_ptr[j - 1]);
@@ -102,7 +102,7 @@ template <class T> double largest(Dense<T> const& a) {
     return size;
 }
 
-/// The order of elimination of the reference: the other unknowns ascending, then `schur` as given.
+/// The order of elimination of the reference: first the other unknowns, ascending, then `schur` as given.
 inline std::vector<Index> interior_then(std::vector<Index> const& schur, Index n) {
     std::vector<char> is_kept(n, 0);
     for (Index const i : schur) is_kept[i] = 1;

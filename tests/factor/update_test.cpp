@@ -7,8 +7,8 @@
 namespace espalier {
 namespace {
 
-// Source cblk 0: columns [0, 3), rows below 5-6, 8, 11-12, 40-79. Target cblk 1: columns [5, 10), rows below
-// 10-13 and 40-79 (the facing cblks are not used).
+// Source cblk 0 has columns [0, 3) and the rows 5-6, 8, 11-12, 40-79 below. Target cblk 1 has columns [5, 10)
+// and the rows 10-13 and 40-79 below. The facing cblks are not used.
 BlockStructure two_cblks() {
     BlockStructure s;
     s.n = 80;
@@ -36,8 +36,8 @@ TEST(RowRuns, FollowBothPanels) {
     find_row_runs(s, facing_group(s, 0, 1), {}, workspace);
     std::vector<std::array<Index, 3>> runs;
     for (RowRun const& run : workspace.runs) runs.push_back({run.source_row, run.target_row, run.height});
-    // Row 8 (panel row 3 of the target) and 11 (panel row 6) are not adjacent there; 12 and 40 are not
-    // either.
+    // Rows 8 (panel row 3 of the target) and 11 (panel row 6) are not adjacent in the target. Neither are
+    // rows 12 and 40.
     EXPECT_EQ(runs, (std::vector<std::array<Index, 3>>{{3, 0, 2}, {5, 3, 1}, {6, 6, 2}, {8, 9, 40}}));
 }
 
@@ -63,7 +63,7 @@ template <class T> void compare_with_dense(RowsFrom rows_from, Op op, bool upper
     for (Index i = 0; i < rows; ++i)
         for (Index j = 0; j < target.width(); ++j) {
             T expected = before[static_cast<std::size_t>(i + j * rows)];
-            bool scratch = false; // above the diagonal of a symmetric target: anything may be there
+            bool scratch = false; // above the diagonal of a symmetric target, where any value is correct
             for (Index r = first_row; r < source.stride; ++r)
                 for (Index q = 3; q < 6; ++q) {
                     if (matrix_row(s, 0, r) != matrix_row(s, 1, i + skip) ||

@@ -1,4 +1,4 @@
-// Incomplete factors on every runtime and with every policy of our own.
+// Incomplete factors on every runtime and with every policy of Espalier's runtime.
 #include "incomplete/chunk_runs.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ ChunkRuntime with_policy(SchedulePolicy policy, bool strict = false) {
     return runtime;
 }
 
-/// The runtimes of this build, and the policies of our own.
+/// The runtimes of this build, and the policies of Espalier's runtime.
 std::vector<NamedRuntime> all_runtimes() {
     std::vector<NamedRuntime> all{{"static", with_policy(SchedulePolicy::static_order)},
                                   {"auto", with_policy(SchedulePolicy::automatic)},
@@ -60,11 +60,11 @@ Applied apply(CscMatrix<double> const& a, WorkerTeam& team, ChunkRuntime const& 
     std::mt19937 random(3);
     for (double& entry : b) entry = std::uniform_real_distribution<double>(-1, 1)(random);
     std::vector<double> x(b.size());
-    for (int round = 0; round < 2; ++round) { // a run leaves nothing behind
+    for (int round = 0; round < 2; ++round) { // a second run gives the same result
         EXPECT_EQ(factor.factorize(a), 0);
         factor.solve(b.data(), x.data(), nrhs);
     }
-    // One sweep after the other.
+    // The sweeps run one after the other.
     auto const rows = factor.row_of();
     std::vector<double> in_order(a.rows);
     for (Index k = 0; k < a.rows; ++k) in_order[k] = b[rows[k]];
@@ -116,8 +116,8 @@ TEST(ChunkRuns, ReverseTheTasksOfABackwardSweep) {
     EXPECT_EQ(backward.home, forward.home);
 }
 
-// Two virtual nodes with two workers each.
-TEST(ChunkRuns, OfNasAreDistributedOverTheNodes) {
+// There are two virtual nodes with two workers each.
+TEST(ChunkRuns, AreDistributedOverTheNodesWithNas) {
     WorkerTeam four(Topology::synthetic("numa:2 core:2 pu:1"), 4);
     auto const nodes = nodes_of(four);
     EXPECT_EQ(nodes.of_worker, (std::vector<int>{0, 0, 1, 1}));
@@ -135,7 +135,7 @@ TEST(ChunkRuns, OfNasAreDistributedOverTheNodes) {
     EXPECT_TRUE(make_execution_order(pattern, 4, "CD(4)").node_of_chunk.empty());
 }
 
-TEST(ChunkRuns, OfStrictNasStayOnTheirNode) {
+TEST(ChunkRuns, StayOnTheirNodeWithStrictNas) {
     WorkerTeam four(Topology::synthetic("numa:2 core:2 pu:1"), 4);
     auto const nodes = nodes_of(four);
     auto const pattern = block_pattern(generated<double>("lap3d:10"), 1);
@@ -153,14 +153,14 @@ TEST(ChunkRuns, OfStrictNasStayOnTheirNode) {
     }
 }
 
-TEST(ChunkRuns, OfNasPlaceTheirPages) {
+TEST(ChunkRuns, PlaceTheirPagesWithNas) {
     WorkerTeam four(Topology::synthetic("numa:2 core:2 pu:1"), 4);
     auto const a = generated<double>("lap3d:24");
     for (auto const allocation : {Allocation::local, Allocation::interleave, Allocation::global}) {
         auto runtime = with_policy(SchedulePolicy::nas);
         runtime.schedule.allocation = allocation;
         auto const sizes = apply(a, four, runtime, "CD(4)", 1).sizes;
-        EXPECT_EQ(sizes.moved_bytes, 0u); // virtual nodes
+        EXPECT_EQ(sizes.moved_bytes, 0u); // the nodes are virtual
         if (allocation != Allocation::local) {
             EXPECT_TRUE(sizes.affinity_bytes.empty());
             continue;
@@ -188,7 +188,7 @@ TEST(IncompleteFactor, CanBeCancelledDuringItsAnalysis) {
     }
 }
 
-// The interrupt is requested while rows are factorized; the factor can be used again.
+// The interrupt is requested while rows are factorized. The factor can be used again.
 TEST(ChunkRuns, CanBeCancelledOnEveryRuntime) {
     auto const a = generated<double>("lap3d:16");
     for (auto const& [name, runtime] : all_runtimes())

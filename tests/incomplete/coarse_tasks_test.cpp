@@ -1,4 +1,4 @@
-// Operators and aggregate functions of a program.
+// Operators and aggregate functions that a program defines.
 #include "espalier/coarsening.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ struct Grid {
     std::vector<Task> successors;
 };
 
-/// P(w): squares of w x w cells of a grid of 12 x 12.
+/// Adds the operator P(w), which aggregates squares of w x w cells of a 12 x 12 grid.
 void add_squares() {
     add_coarse_operator('P', CoarseArgument::required, [](TaskDependences const& tasks, std::optional<Index> width) {
         Task const n = 12, w = static_cast<Task>(*width), across = (n + w - 1) / w;
@@ -68,7 +68,7 @@ TEST(CoarseTasks, CountThePathsOfAGridOnEveryRuntime) {
                     paths[task] = task < n || task % n == 0 ? 1 : paths[task - 1] + paths[task - n];
             },
             how);
-        EXPECT_EQ(paths.back(), 705432); // 22 over 11
+        EXPECT_EQ(paths.back(), 705432); // the binomial coefficient of 22 over 11
     }
 }
 
@@ -94,7 +94,7 @@ TEST(CoarseTasks, KeepTheirThreadsAndRefuseARunDuringARun) {
                 how);
 }
 
-TEST(CoarseTasks, RefuseWhatIsWrong) {
+TEST(CoarseTasks, RefuseWrongArguments) {
     Grid grid(3);
     auto const nothing = [](std::span<Task const>, int) {};
     CoarseTasks const tasks(grid.dependences(), "S");

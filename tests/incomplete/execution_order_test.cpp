@@ -42,8 +42,8 @@ void expect_complete(ExecutionOrder const& order, BlockRow n) {
     EXPECT_EQ(std::ssize(order.backward.ptr), order.num_chunks() + 1);
 }
 
-/// Runs the chunks with threads. Each row checks, without synchronization of its own, that the rows that it
-/// needs are done.
+/// Runs the chunks with threads. Each row checks, without synchronization, that the rows that it needs are
+/// done.
 void run_checked(ExecutionOrder const& order, RowPattern const& pattern, SweepDirection direction) {
     TaskGraph const tasks = row_tasks(pattern);
     std::vector<std::vector<TaskId>> needed(tasks.num_tasks());
@@ -88,7 +88,7 @@ TEST_P(OrderOfWorkers, WaitsForEveryRowThatARowNeeds) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, OrderOfWorkers, ::testing::Values(1, 2, 4));
 
-TEST(ExecutionOrder, OfGroupsIsThatOfTheirCoarseString) {
+TEST(ExecutionOrder, HasTheGroupsOfItsCoarseString) {
     for (auto const& pattern : {grid_pattern(40, 9, 7), grid_pattern(3, 1, 70), random_pattern(300, 8)})
         for (int const workers : {2, 3}) {
             auto const order = make_execution_order(pattern, workers);
@@ -112,13 +112,13 @@ TEST(ExecutionOrder, OneWorkerNeverWaits) {
 TEST(ExecutionOrder, PutsRowsOfEqualLengthThatAreIndependentTogether) {
     auto const pattern = grid_pattern(4, 4, 1);
     auto const order = make_execution_order(pattern, 1);
-    // Diagonals of the grid; in each, rows with one block before those with two.
+    // The order follows the diagonals of the grid. In each, rows with one block come before rows with two.
     EXPECT_EQ(order.row_at,
               (LargeVector<BlockRow>{0, 1, 4, 2, 8, 5, 3, 12, 6, 9, 7, 13, 10, 11, 14, 15}));
 }
 
 TEST(ExecutionOrder, LeavesOutWaitsThatOthersImply) {
-    // Lines of a grid, each of which needs the one before. Each wait of a worker implies its older ones.
+    // The lines of a grid each depend on the line before. Each wait of a worker implies its older ones.
     auto const pattern = grid_pattern(8, 12, 1);
     auto const order = make_execution_order(pattern, 2, "F(2)");
     EXPECT_LT(std::ssize(order.forward.waits), order.coarse_edges);

@@ -28,7 +28,7 @@ template <class T> T random_value(std::mt19937& random) {
     }
 }
 
-/// Sparse b x b blocks (block row i has about four), all dense, with a dominant diagonal.
+/// A matrix of sparse, full b x b blocks with a dominant diagonal. Block row i has about four blocks.
 template <class T> CscMatrix<T> block_matrix(Index blocks, int b, Symmetry symmetry, unsigned seed) {
     std::mt19937 random(seed);
     std::vector<char> present(blocks * blocks);
@@ -53,7 +53,8 @@ template <class T> std::vector<std::vector<T>> dense(CscMatrix<T> const& a) {
     return d;
 }
 
-/// The textbook incomplete LU on the entries for which in_pattern(i, j), without pivoting, and its solution.
+/// The textbook incomplete LU factorization without pivoting, on the entries for which in_pattern(i, j)
+/// holds, and its solution.
 template <class T, class InPattern>
 std::vector<T> reference_solve(CscMatrix<T> const& a, InPattern const& in_pattern, std::vector<T> x) {
     auto f = dense(a);
@@ -149,7 +150,7 @@ TYPED_TEST(IncompleteFactorOf, WithDenseBlocksIsTheScalarFactor) {
     for (int const size : {2, 3, 4, 5, 6}) {
         auto const a = block_matrix<T>(16, size, Symmetry::general, 7);
         auto const b = random_vector<T>(a.rows, 4);
-        // With the block pattern as its pattern, the scalar factor has the same entries.
+        // If its pattern is that of the blocks, the scalar factor has the same entries.
         for (Index const levels : {0, 1}) {
             auto const pattern = fill_pattern(block_pattern(a, size), levels);
             auto const in_pattern = [&](Index i, Index j) {
@@ -193,7 +194,7 @@ TYPED_TEST(IncompleteFactorOf, SolvesAnyNumberOfVectorsAlsoInPlace) {
         EXPECT_LT(difference(x, expected), this->tolerance);
         factor.solve(x.data(), x.data(), 0);
 
-        // In execution order, by both sweeps at once and one by one.
+        // The solves are in execution order, first by both sweeps at once, then one by one.
         auto const row_of = factor.row_of();
         std::vector<T> ordered, in_steps;
         for (Index const row : row_of) ordered.push_back(b[row]);
@@ -232,7 +233,7 @@ TEST(RowStorage, GroupsRowsThatDoNotDependOnEachOther) {
     }
 }
 
-TEST(IncompleteFactor, OfAnOrderedMatrixIsTheFactorOfThePermutedMatrix) {
+TEST(IncompleteFactor, WithAnOrderingIsTheFactorOfThePermutedMatrix) {
     auto const a = block_matrix<double>(40, 2, Symmetry::general, 12);
     std::vector<Index> positions(40);
     std::iota(positions.begin(), positions.end(), Index(0));
@@ -272,7 +273,7 @@ TEST(IncompleteFactor, ReplacesAndCountsSmallPivots) {
                                        {{1, 1, 0, 0}, {1, 1, 0, 0}, {0, 0, 1e-20, 4}, {0, 0, 4, 1}});
     IncompleteFactor<double> factor(a, {}, team_of(1));
     EXPECT_EQ(factor.factorize(a, {.threshold = 0.25}), 2);
-    // L U is [1 1; 1 1.25] and [1 4; 4 1].
+    // The diagonal blocks of L U are [1 1; 1 1.25] and [1 4; 4 1].
     std::vector<double> x{3, 3.25, 5, 5};
     factor.solve(x.data(), x.data());
     EXPECT_EQ(x, (std::vector<double>{2, 1, 1, 1}));

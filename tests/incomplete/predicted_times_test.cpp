@@ -11,12 +11,12 @@ RowPattern pattern_of(char const* spec, Index levels = 0) {
     return fill_pattern(block_pattern(std::get<CscMatrix<double>>(generate_matrix(spec).matrix), 1), levels);
 }
 
-/// Costs of 1 for each row, and nothing else.
+/// Each row costs 1; nothing else has a cost.
 RowCosts unit_rows() {
     return {.byte = 0, .row = 1, .gather = 0, .flop = 0, .update = 0, .factor_row = 1, .wait = 0, .chunk = 0, .check = 0};
 }
 
-TEST(PredictedTimes, OfOneWorkerAreTheSumOfAllRows) {
+TEST(PredictedTimes, AreTheSumOfAllRowsForOneWorker) {
     auto const pattern = pattern_of("lap3d:5");
     auto const order = make_execution_order(pattern, 1);
     auto const units = predict_sweeps(pattern, order, 1, 8, unit_rows());
@@ -31,7 +31,7 @@ TEST(PredictedTimes, OfOneWorkerAreTheSumOfAllRows) {
     EXPECT_EQ(by_bytes.solve_s, static_cast<double>(12 * pattern.num_blocks() + 2 * 16 * 125));
 }
 
-TEST(PredictedTimes, OfAChainGainNothingFromWorkers) {
+TEST(PredictedTimes, DoNotImproveWithWorkersForAChain) {
     auto const pattern = pattern_of("lap2d:1");
     EXPECT_EQ(predict_sweeps(pattern, make_execution_order(pattern, 3, "none"), 1, 8, unit_rows()).solve_s, 2);
     RowPattern chain;

@@ -17,7 +17,8 @@ namespace {
 using Levels = std::vector<std::vector<Index>>;
 constexpr Index far = 1 << 20;
 
-/// The textbook definition: level(i, j) = min over k < min(i, j) of level(i, k) + level(k, j) + 1.
+/// The levels of fill by the textbook definition: level(i, j) = min over k < min(i, j) of level(i, k) +
+/// level(k, j) + 1.
 Levels fill_levels(CscMatrix<double> const& a) {
     Levels level(a.rows, std::vector<Index>(a.rows, far));
     for (Index j = 0; j < a.cols; ++j) {
@@ -54,7 +55,7 @@ CscMatrix<double> random_matrix(Index n, Symmetry symmetry, double density, unsi
     });
 }
 
-TEST(FillPattern, IsThatOfTheLevelsOfFill) {
+TEST(FillPattern, HasTheEntriesUpToALevelOfFill) {
     for (unsigned seed = 0; seed < 12; ++seed)
         for (auto const symmetry : {Symmetry::general, Symmetry::symmetric}) {
             auto const a = random_matrix(40, symmetry, 0.03 + 0.005 * seed, seed);
@@ -86,7 +87,8 @@ TEST(FillPattern, IsTheSameForAnyNumberOfThreads) {
 }
 
 TEST(FillPattern, CanBeCancelled) {
-    auto const pattern = block_pattern(generated<double>("lap3d:16"), 1, {}); // four pieces of rows
+    // the search has four pieces of rows
+    auto const pattern = block_pattern(generated<double>("lap3d:16"), 1, {});
     for (int const threads : {1, 2}) {
         Interrupt at_once([] { return true; });
         EXPECT_EQ(status_of([&] { fill_pattern(pattern, 2, threads, &at_once); }), Status::cancelled);
@@ -136,8 +138,8 @@ TEST(BlockPattern, RefusesWrongArguments) {
     EXPECT_TRUE(refuses(Status::usage, "blocks of size 4 do not divide a matrix of size 6", a, 4, {}));
     EXPECT_TRUE(refuses(Status::usage, "blocks of size 0", a, 0, {}));
     EXPECT_TRUE(refuses(Status::usage, "2 positions for 3 block rows", a, 2, {0, 1}));
-    EXPECT_TRUE(refuses(Status::usage, "no permutation: 1", a, 2, {0, 1, 1}));
-    EXPECT_TRUE(refuses(Status::usage, "no permutation: 3", a, 2, {0, 1, 3}));
+    EXPECT_TRUE(refuses(Status::usage, "not a permutation: 1", a, 2, {0, 1, 1}));
+    EXPECT_TRUE(refuses(Status::usage, "not a permutation: 3", a, 2, {0, 1, 3}));
 }
 
 TEST(FindBlockSize, FindsDenseBlocks) {
@@ -151,7 +153,7 @@ TEST(FindBlockSize, FindsDenseBlocks) {
     EXPECT_EQ(find_block_size(matrix_of(7, Symmetry::general, [](Index, Index) { return 1; })), 1);
 }
 
-// A matrix of so many rows is looked at in samples.
+// A matrix of this size is examined in samples.
 TEST(FindBlockSize, SamplesLargeMatrices) {
     auto const tridiagonal = [](Index blocks, int size) {
         CscMatrix<double> a;

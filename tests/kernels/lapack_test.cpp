@@ -1,5 +1,8 @@
 #include "kernels/lapack.hpp"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "kernels/dense.hpp"
 
 namespace espalier {
@@ -51,6 +54,41 @@ TYPED_TEST(Lapack, SingularValuesAndRightVectorsDiagonalize) {
         for (Real<T>& value : sigma) value *= value;
         EXPECT_LE(distance_from_diagonal(product(a, right, Op::adjoint), sigma), 1000 * epsilon<T>);
     }
+}
+
+// Memory for `count` numbers, followed by a page that must not be accessed.
+template <class T> class GuardedArray {
+  public:
+    explicit GuardedArray(Index count) {
+        auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+        std::size_t const bytes = count * sizeof(T), pages = (bytes + page - 1) / page * page;
+        size_ = pages + page;
+        memory_ = static_cast<char*>(mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        mprotect(memory_ + pages, page, PROT_NONE);
+        data_ = reinterpret_cast<T*>(memory_ + pages - bytes);
+    }
+    GuardedArray(GuardedArray const&) = delete;
+    GuardedArray& operator=(GuardedArray const&) = delete;
+    ~GuardedArray() { munmap(memory_, size_); }
+    [[nodiscard]] T* data() const { return data_; }
+
+  private:
+    char* memory_;
+    std::size_t size_;
+    T* data_;
+};
+
+// Some complex kernels of OpenBLAS do so in gesvd.
+TYPED_TEST(Lapack, SingularValuesDoNotReadPastTheMatrices) {
+    using T = TypeParam;
+    for (Index const m : {3, 7, 12, 40})
+        for (Index const n : {3, 7, 12}) {
+            auto const a = random_dense<T>(m, n, 3);
+            GuardedArray<T> copy(m * n), right(n * n);
+            for (Index j = 0; j < n; ++j) std::copy_n(a.view().column(j), m, copy.data() + j * m);
+            auto const sigma = singular_values<T>({copy.data(), m, n, m}, {right.data(), n, n, n});
+            EXPECT_GT(sigma.back(), 0);
+        }
 }
 
 TYPED_TEST(Lapack, OfNothingIsNothing) {

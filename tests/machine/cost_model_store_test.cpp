@@ -31,7 +31,7 @@ MeasuredModel model_of(Scalar scalar, KernelKind kind, double flop) {
 
 MachineCosts some_costs() {
     MachineCosts costs;
-    costs.memory = {1.5e10, 2.5e10, 1.25e10, 2e10};
+    costs.memory = {1.5e10, 2.5e10, 1.25e10, 2e10, 3e9};
     costs.put(model_of(Scalar::d, KernelKind::cholesky, 1e-11 / 3));
     costs.put(model_of(Scalar::z, KernelKind::lu, 2e-11));
     return costs;
@@ -48,6 +48,7 @@ TEST_F(CostModelStoreTest, LoadsEveryBitThatWasStored) {
     EXPECT_EQ(model->calibration.model.update_seconds[UpdateTerm::flop], 1e-11 / 3);
     EXPECT_EQ(loaded->memory.one, 1.5e10);
     EXPECT_EQ(loaded->memory.read_all, 2e10);
+    EXPECT_EQ(loaded->memory.first_touch, 3e9);
     EXPECT_EQ(model->contention, some_costs().models[0].contention);
     EXPECT_EQ(loaded->find(Scalar::d, KernelKind::lu), nullptr);
     EXPECT_NE(content_of(store().path()).find("\"source\": \"default\""), std::string::npos);

@@ -26,7 +26,7 @@ template <class T> double estimated_reciprocal_condition(CscMatrix<T> const& a) 
     return reciprocal_condition<T>(a, lu.apply());
 }
 
-// Rows of very different sizes, and columns too.
+// A matrix whose rows and columns have very different sizes.
 template <class T> Dense<T> graded(Index n, std::uint64_t seed, Real<T> ratio) {
     auto a = random_square<T>(n, seed);
     for (Index j = 0; j < n; ++j)
@@ -35,7 +35,7 @@ template <class T> Dense<T> graded(Index n, std::uint64_t seed, Real<T> ratio) {
     return a;
 }
 
-// The estimate of |A^-1| is a lower bound, so that of the reciprocal condition number is an upper one.
+// The estimate of |A^-1| is a lower bound, so the reciprocal condition number is an upper bound.
 template <class T> void expect_good_estimate(CscMatrix<T> const& a, double slack = 1.1) {
     double const truth = true_reciprocal_condition(a);
     double const estimate = estimated_reciprocal_condition(a);
@@ -74,7 +74,7 @@ TYPED_TEST(ConditionOf, SymmetricAndHermitianTriangles) {
         std::vector<double> const sigma{1, -2, 0.01, 3, 0.5, 1, -1, 4, 2, -0.3, 0.7, 1};
         auto const hermitian = test::with_singular_values<T>(sigma, seed, true);
         expect_good_estimate(to_sparse(hermitian, is_complex<T> ? Symmetry::hermitian : Symmetry::symmetric));
-        auto symmetric = random_square<T>(30, seed); // its lower triangle, without conjugation
+        auto symmetric = random_square<T>(30, seed); // uses the lower triangle, without conjugation
         expect_good_estimate(to_sparse(symmetric, Symmetry::symmetric));
     }
 }
@@ -107,7 +107,7 @@ TEST(Condition, IsSeenThroughReplacedPivots) {
     }
 }
 
-// For instance if refinement by the factors of another matrix diverges.
+// For instance, refinement by the factors of another matrix may diverge.
 TEST(Condition, IsNotSmallBecauseTheInverseIsTooLarge) {
     for (Index const n : {5, 30}) {
         auto const a = to_sparse(random_square<double>(n, 3));
@@ -122,14 +122,14 @@ TEST(Condition, IsNotSmallBecauseTheInverseIsTooLarge) {
     }
 }
 
-TEST(Condition, OfTheIdentityIsOneAndOfNothingToo) {
+TEST(Condition, IsOneForTheIdentityAndTheEmptyMatrix) {
     Dense<double> identity(20);
     for (Index i = 0; i < 20; ++i) identity(i, i) = 1;
     EXPECT_DOUBLE_EQ(estimated_reciprocal_condition(to_sparse(identity)), 1);
     EXPECT_DOUBLE_EQ(estimated_reciprocal_condition(CscMatrix<double>()), 1);
 }
 
-TEST(Condition, IsZeroWhereTheFactorsBreakDown) {
+TEST(Condition, IsZeroIfTheFactorsBreakDown) {
     auto const a = to_sparse(random_square<double>(20, 1));
     for (double const bad :
          {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
@@ -143,7 +143,7 @@ TEST(Condition, IsZeroWhereTheFactorsBreakDown) {
     EXPECT_EQ(reciprocal_condition<double>(zero, nothing), 0);
 }
 
-TEST(Condition, DoesNotOverflowWhereNormsDo) {
+TEST(Condition, DoesNotOverflowIfNormsDo) {
     for (double const scale : {1e-300, 1e300}) {
         auto dense = random_square<double>(12, 5);
         for (double& value : dense.values) value *= scale;
@@ -151,7 +151,7 @@ TEST(Condition, DoesNotOverflowWhereNormsDo) {
     }
 }
 
-TEST(Condition, IsCancelled) {
+TEST(Condition, CanBeCancelled) {
     auto const a = to_sparse(random_square<double>(20, 1));
     DenseLu<double> const lu(to_dense<double>(a));
     Interrupt interrupt;
@@ -184,7 +184,7 @@ TEST(NormEstimate, SeesThroughCancellationInAllOnes) {
             one_norm(b), 1e-9 * one_norm(b));
 }
 
-// The product with the adjoint overflows, or is not a number, although that with the matrix is finite.
+// The product with the adjoint overflows, or is not a number, although the product with the matrix is finite.
 TEST(NormEstimate, IsInfiniteIfAProductWithTheAdjointIsNotFinite) {
     for (double const value : {std::numeric_limits<double>::infinity(), std::nan("")}) {
         BlockProduct<double> const finite = [](std::span<double>, Index, std::span<Index const>) {};
@@ -197,7 +197,7 @@ TEST(NormEstimate, IsInfiniteIfAProductWithTheAdjointIsNotFinite) {
     }
 }
 
-// From a solution in extended precision.
+// The forward errors, computed from a solution in extended precision.
 template <class T>
 double true_error(CscMatrix<T> const& a, std::span<T const> b, std::span<T const> x, MatrixOp op) {
     using X = Extended<T>;
@@ -226,7 +226,7 @@ template <class T> void expect_good_bounds(CscMatrix<T> const& a, std::uint64_t 
         for (std::size_t k = 0; k < bounds.size(); ++k) {
             double const truth =
                 true_error<T>(a, std::span(b).subspan(k * n, n), std::span(x).subspan(k * n, n), op);
-            EXPECT_GE(bounds[k], 0.9 * truth); // the truth has but three digits more
+            EXPECT_GE(bounds[k], 0.9 * truth); // the reference has only three digits more
             EXPECT_LE(bounds[k], 2 * truth);
         }
     }
@@ -246,7 +246,7 @@ TYPED_TEST(ForwardErrorOf, RandomAndIllConditionedSystemsIsBoundedTightly) {
     }
 }
 
-TEST(ForwardError, OfAnExactSolutionIsNextToNothingAndOfAWrongOneAsLargeAsItsError) {
+TEST(ForwardError, IsTinyForAnExactSolutionAndCoversTheErrorOfAWrongOne) {
     Dense<double> dense(4);
     for (Index i = 0; i < 4; ++i) dense(i, i) = static_cast<double>(1 << i);
     auto const a = to_sparse(dense);
@@ -258,7 +258,7 @@ TEST(ForwardError, OfAnExactSolutionIsNextToNothingAndOfAWrongOneAsLargeAsItsErr
     EXPECT_DOUBLE_EQ(forward_error_bounds<double>(a, b, x, 1, lu.apply(), MatrixOp::none)[0], 0.5);
 }
 
-TEST(ForwardError, IsInfiniteWhereSomethingIsNotFinite) {
+TEST(ForwardError, IsInfiniteForNumbersThatAreNotFinite) {
     auto const dense = random_square<double>(12, 3);
     auto const a = to_sparse(dense);
     DenseLu<double> const lu(dense);

@@ -1,5 +1,5 @@
-// What the tests of this room compare with and solve by: dense LU factors of small matrices, solved with any
-// op, of which pivots can be replaced; inverses in extended precision; matrices with given singular values.
+// Dense references for the tests of this room: LU factors of small matrices with solves for any op, in which
+// pivots can be replaced; inverses in extended precision; matrices with given singular values.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 
 namespace espalier::test {
 
-/// Only the lower triangle unless `symmetry` is general.
+/// Stores only the lower triangle unless `symmetry` is general.
 template <class T> CscMatrix<T> to_sparse(Dense<T> const& dense, Symmetry symmetry = Symmetry::general) {
     return matrix_of<T>(dense.cols, symmetry, dense);
 }
@@ -46,7 +46,7 @@ template <class T> class DenseLu {
 
     [[nodiscard]] Index replaced() const { return replaced_; }
 
-    /// x := op(A)^-1 x, one column.
+    /// x := op(A)^-1 x for one column.
     void solve(T* x, MatrixOp op) const {
         Index const n = a_.cols;
         std::vector<T> y(n);
@@ -71,7 +71,7 @@ template <class T> class DenseLu {
         for (Index i = 0; i < n; ++i) x[row_[i]] = y[i];
     }
 
-    /// Refers to *this.
+    /// The result refers to *this.
     [[nodiscard]] ApplyInverse<T> apply() const {
         return [this](std::span<T> block, Index columns, MatrixOp op) {
             ASSERT_EQ(static_cast<Index>(block.size()), a_.cols * columns);
@@ -85,10 +85,10 @@ template <class T> class DenseLu {
     Index replaced_ = 0;
 };
 
-/// long double, or its complex form.
+/// The type long double or its complex form.
 template <class T> using Extended = std::conditional_t<is_complex<T>, std::complex<long double>, long double>;
 
-/// Inverse with the digits that long double has beyond T.
+/// The inverse, with the additional digits of long double.
 template <class X> Dense<X> inverse(Dense<X> const& a) {
     DenseLu<X> const lu(a);
     Dense<X> result(a.cols);
@@ -109,7 +109,7 @@ template <class X> double one_norm(Dense<X> const& a) {
     return largest;
 }
 
-/// The largest difference over the largest entry of `expected`; NaN stays.
+/// The largest difference divided by the largest entry of `expected`. A NaN gives NaN.
 template <class T> double difference(std::vector<T> const& x, std::vector<T> const& expected) {
     EXPECT_EQ(x.size(), expected.size());
     double largest = 0, scale = 0;
@@ -134,7 +134,7 @@ template <class T> Dense<T> hilbert(Index n) {
     return a;
 }
 
-/// A := (I - 2 u u^H) A for a random unit vector u; singular values stay.
+/// A := (I - 2 u u^H) A for a random unit vector u. The singular values do not change.
 template <class T> void reflect(Dense<T>& a, std::mt19937_64& random, bool from_right) {
     std::vector<T> u(a.cols);
     Real<T> squares = 0;
@@ -154,8 +154,8 @@ template <class T> void reflect(Dense<T>& a, std::mt19937_64& random, bool from_
     }
 }
 
-/// A random matrix with these singular values; Hermitian (symmetric when real) with these eigenvalues if
-/// asked.
+/// A random matrix with these singular values; on request a Hermitian matrix (symmetric when real) with these
+/// eigenvalues.
 template <class T>
 Dense<T> with_singular_values(std::vector<double> const& sigma, std::uint64_t seed, bool hermitian = false) {
     Dense<Extended<T>> a(static_cast<Index>(sigma.size()));
@@ -175,8 +175,8 @@ Dense<T> with_singular_values(std::vector<double> const& sigma, std::uint64_t se
     return rounded;
 }
 
-/// A matrix with a strong diagonal, and the factors of one that differs in a few diagonal entries: too much
-/// for ir.
+/// A matrix with a strong diagonal, and the factors of one that differs from it in a few diagonal entries.
+/// The difference is too large for ir.
 template <class T> struct DisturbedSystem {
     CscMatrix<T> a;
     DenseLu<T> lu;

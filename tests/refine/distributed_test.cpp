@@ -1,5 +1,5 @@
-// Refinement, condition estimates and null spaces with rows dealt out to several processes: what they find is
-// what one process finds, up to rounding, and the same on all of them.
+// Refinement, condition estimates and null spaces with rows of several processes. The results are those of
+// one process up to rounding, and equal on all processes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using test::DenseLu, test::gathered, test::local_part, test::Dense, test::to_dense, test::to_sparse;
 
-// A matrix, and factors of a neighbour, which process 0 applies.
+// A matrix, and the factors of a nearby matrix, which process 0 applies.
 template <class T> struct System {
     CscMatrix<T> a;
     DenseLu<T> lu;
@@ -26,7 +26,7 @@ template <class T> struct System {
     System(CscMatrix<T> matrix, DenseLu<T> factors) : a(std::move(matrix)), lu(std::move(factors)) {}
     explicit System(test::DisturbedSystem<T> const& given) : System(given.a, given.lu) {}
 
-    // Calls body(matrix, inverse) on so many processes.
+    // Calls body(matrix, inverse) on `processes` processes.
     template <class Body> void on(int processes, Body const& body) const {
         test::with_dealt_rows(a.cols, processes, 8, [&](DistributedRows const& rows) {
             bool const is_root = rows.comm().rank() == 0;

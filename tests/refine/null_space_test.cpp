@@ -14,7 +14,7 @@ namespace {
 
 using test::DenseLu, test::Dense, test::to_dense, test::to_sparse;
 
-// Singular values of the whole matrix, ascending, and the right singular vectors in the same order.
+// All singular values of a matrix, ascending, and the right singular vectors in the same order.
 template <class T> struct DenseSvd {
     std::vector<Real<T>> values;
     Dense<T> vectors;
@@ -29,7 +29,7 @@ template <class T> struct DenseSvd {
     }
 };
 
-// Factors as a solver with pivot threshold sqrt(eps) max|A| would make them.
+// Computes factors like a solver with pivot threshold sqrt(eps) max|A|.
 template <class T> DenseLu<T> factorize(CscMatrix<T> const& a) {
     return DenseLu<T>(to_dense<T>(a), static_cast<Real<T>>(std::sqrt(epsilon<T>) * max_abs(a)));
 }
@@ -61,7 +61,8 @@ template <class T> void expect_orthonormal_null_vectors(CscMatrix<T> const& a, D
     }
 }
 
-// Nullity, vectors and singular values as LAPACK has them, for each size of the first block; 0 is the default.
+// Compares nullity, vectors and singular values with those of LAPACK, for each size of the first block; 0 is
+// the default.
 template <class T>
 void expect_as_dense(CscMatrix<T> const& a, Index nullity, std::initializer_list<Index> first_blocks = {0}) {
     auto const lu = factorize(a);
@@ -78,7 +79,7 @@ void expect_as_dense(CscMatrix<T> const& a, Index nullity, std::initializer_list
         ASSERT_GE(result.singular_values.size(), std::min(first + 1, svd.values.size()));
         for (std::size_t k = 0; k + 1 < result.singular_values.size(); ++k)
             EXPECT_LE(result.singular_values[k], result.singular_values[k + 1]);
-        // The first that is not zero, from above.
+        // The smallest nonzero singular value is approximated from above.
         if (first < svd.values.size()) {
             double const exact = static_cast<double>(svd.values[first]) / norm;
             EXPECT_GE(result.singular_values[first], 0.99 * exact);
@@ -113,7 +114,7 @@ TYPED_TEST(NullSpaceOf, RandomMatricesOfEveryNullity) {
             }
 }
 
-TEST(NullSpace, IsFoundByABlockThatBeginsMuchTooSmall) {
+TEST(NullSpace, IsFoundByABlockThatStartsMuchTooSmall) {
     for (Index const nullity : {20, 30}) {
         std::mt19937_64 random(7);
         std::uniform_real_distribution<double> uniform(0.05, 1);
@@ -164,7 +165,7 @@ TYPED_TEST(NullSpaceOf, MatricesOfTinyOrder) {
     EXPECT_EQ(nullity(std::vector<T>(9)), 3);
 }
 
-TEST(NullSpace, OfTheZeroMatrixIsEverything) {
+TEST(NullSpace, IsTheWholeSpaceForTheZeroMatrix) {
     CscMatrix<double> const a{50, 50, Symmetry::general, std::vector<Offset>(51), {}, {}};
     ApplyInverse<double> const never = [](std::span<double> block, Index, MatrixOp) {
         std::fill(block.begin(), block.end(), std::numeric_limits<double>::infinity());
@@ -176,7 +177,7 @@ TEST(NullSpace, OfTheZeroMatrixIsEverything) {
 
 // The Laplacian of a graph of paths of these lengths.
 CscMatrix<double> laplacian_of_paths(std::vector<Index> const& lengths) {
-    std::vector<Index> path; // that of each vertex
+    std::vector<Index> path; // the path of each vertex
     for (Index k = 0; k < std::ssize(lengths); ++k) path.insert(path.end(), lengths[k], k);
     Index const n = std::ssize(path);
     auto const joined = [&](Index i, Index j) { return j >= 0 && j < n && path[i] == path[j]; };
@@ -186,7 +187,7 @@ CscMatrix<double> laplacian_of_paths(std::vector<Index> const& lengths) {
     });
 }
 
-TEST(NullSpace, OfAGraphLaplacianHasAVectorForEachComponent) {
+TEST(NullSpace, HasAVectorForEachComponentOfAGraph) {
     for (auto const& lengths : {std::vector<Index>{150},
                                 {80, 60},
                                 {30, 30, 30, 30, 30},
@@ -209,8 +210,8 @@ TEST(NullSpace, FollowsTheToleranceAcrossAGeometricDecay) {
     }
 }
 
-TEST(NullSpace, OfAGrossNeighbourIsStillThatOfA) {
-    // Factors in error by 1e-4 of |A| in one entry of the diagonal, as by a replaced pivot, and nothing
+TEST(NullSpace, IsThatOfTheMatrixAlsoWithInaccurateFactors) {
+    // The factors have an error of 1e-4 |A| in one diagonal entry, as from a replaced pivot, and are not
     // singular.
     std::vector<double> sigma(60, 1.0);
     sigma[10] = 0;
@@ -223,13 +224,13 @@ TEST(NullSpace, OfAGrossNeighbourIsStillThatOfA) {
     expect_orthonormal_null_vectors(a, result.basis);
 }
 
-TEST(NullSpace, IsTheSameEveryTime) {
+TEST(NullSpace, IsReproducible) {
     auto const a = laplacian_of_paths({40, 50});
     auto const lu = factorize(a);
     EXPECT_EQ(null_space<double>(a, lu.apply()).basis.values, null_space<double>(a, lu.apply()).basis.values);
 }
 
-TEST(NullSpace, SaysWhatStopsIt) {
+TEST(NullSpace, ReportsErrors) {
     auto const a = laplacian_of_paths({40, 50});
     auto const lu = factorize(a);
     auto const status_for = [&](ApplyInverse<double> const& apply, NullSpaceOptions const& options) {

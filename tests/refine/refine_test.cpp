@@ -13,7 +13,8 @@
 namespace espalier {
 namespace {
 
-// Tridiagonal with diagonal 4: Hermitian positive definite when `upper` is the conjugate of `lower`.
+// A tridiagonal matrix with diagonal 4. It is Hermitian positive definite if `upper` is the conjugate of
+// `lower`.
 template <class T>
 CscMatrix<T> tridiagonal(Index n, T lower, T upper, Symmetry symmetry = Symmetry::general) {
     return matrix_of<T>(n, symmetry, [=](Index i, Index j) {
@@ -21,7 +22,7 @@ CscMatrix<T> tridiagonal(Index n, T lower, T upper, Symmetry symmetry = Symmetry
     });
 }
 
-// The inverse of the diagonal alone: a preconditioner that needs many steps.
+// The inverse of the diagonal, a preconditioner that needs many steps.
 template <class T> ApplyInverse<T> const diagonal_only = [](std::span<T> r, Index, MatrixOp) {
     for (T& value : r) value /= T(4);
 };
@@ -67,7 +68,7 @@ TEST(Refine, ConjugateGradientsRefuseAnUnsymmetricMatrix) {
     EXPECT_THROW(run<double>(a, RefineMethod::cg, diagonal_only<double>), Error);
 }
 
-TEST(Refine, NoneOnlyMeasures) {
+TEST(Refine, MethodNoneOnlyMeasuresErrors) {
     auto const a = tridiagonal<double>(10, -1, 0.5);
     auto const report = run<double>(a, RefineMethod::none, diagonal_only<double>);
     EXPECT_EQ(report.iterations, 0);
@@ -75,16 +76,16 @@ TEST(Refine, NoneOnlyMeasures) {
     EXPECT_FALSE(report.converged);
 }
 
-TEST(Refine, IrStopsWhereItNoLongerHalvesTheError) {
+TEST(Refine, IrStopsWhenItNoLongerHalvesTheError) {
     auto const a = tridiagonal<double>(50, -1, -0.9);
     auto const report = run<double>(a, RefineMethod::ir, diagonal_only<double>, 3);
     EXPECT_LE(report.iterations, 3);
     EXPECT_LT(report.history.back(), report.history.front());
 }
 
-TEST(Refine, AutomaticGoesOnWithGmresWhereIrDiverges) {
+TEST(Refine, AutomaticContinuesWithGmresIfIrDiverges) {
     auto const a = tridiagonal<double>(60, -1, -0.9);
-    // An inverse that is wrong by a factor of 3: ir's error grows, GMRES does not mind.
+    // The inverse is wrong by a factor of 3. The error of ir grows, while GMRES is not affected.
     ApplyInverse<double> const wrong = [](std::span<double> r, Index, MatrixOp) {
         for (double& value : r) value *= 0.75;
     };
@@ -137,18 +138,18 @@ TYPED_TEST(RefineOf, EveryMethodSolvesWithEveryOp) {
 }
 
 TEST(Refine, ColumnsLeaveTheBlockOneAfterAnother) {
-    // Right-hand sides that meet 0, 1, ... of the places where the inverse is wrong.
+    // The right-hand sides contain 0, 1, ... of the unknowns in which the inverse is wrong.
     test::DisturbedSystem<double> const system(Symmetry::general);
     Index const n = system.a.cols, nrhs = 4;
     std::vector<double> b(static_cast<std::size_t>(n * nrhs)), x(b.size(), 0.0);
     for (RefineMethod const method : {RefineMethod::gmres, RefineMethod::bicgstab}) {
         auto const exact = test::random_vector<double>(n, 3);
         multiply<double>(MatrixOp::none, 1, system.a, exact, 0, std::span(b).first(n));
-        for (Index k = 1; k < nrhs; ++k) // column 1 is zero, the others hard
+        for (Index k = 1; k < nrhs; ++k) // column 1 is zero, and the others are difficult
             for (Index i = 0; i < n; ++i)
                 b[static_cast<std::size_t>(k * n + i)] = k == 1 ? 0.0 : std::sin(static_cast<double>(i * k));
         std::fill(x.begin(), x.end(), 0.0);
-        std::copy(exact.begin(), exact.end(), x.begin()); // column 0 is solved
+        std::copy(exact.begin(), exact.end(), x.begin()); // column 0 starts with its solution
         std::vector<Index> widths;
         ApplyInverse<double> const counting = [&](std::span<double> block, Index columns, MatrixOp op) {
             widths.push_back(columns);
@@ -160,7 +161,7 @@ TEST(Refine, ColumnsLeaveTheBlockOneAfterAnother) {
         ASSERT_FALSE(widths.empty());
         EXPECT_EQ(widths.front(), 2);
         EXPECT_LE(*std::max_element(widths.begin(), widths.end()), 2);
-        // One blocked solve for a step of both columns, and one at the end of a cycle.
+        // Both columns share one blocked solve for each step, and one at the end of a cycle.
         EXPECT_LE(widths.size(), static_cast<std::size_t>(2 * report.iterations + 2));
     }
 }
@@ -214,7 +215,7 @@ TEST(Refine, SolvesSystemsOfExtremeScale) {
         }
 }
 
-TEST(Refine, WhatIsNotFiniteNeverConvergesAndNeverHangs) {
+TEST(Refine, NumbersThatAreNotFiniteNeitherConvergeNorHang) {
     auto const a = tridiagonal<double>(30, -1, -0.9);
     auto const hermitian = tridiagonal<double>(30, -1, -1, Symmetry::symmetric);
     constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -222,7 +223,7 @@ TEST(Refine, WhatIsNotFiniteNeverConvergesAndNeverHangs) {
         for (double const bad : {std::numeric_limits<double>::quiet_NaN(), infinity}) {
             auto const& matrix = method == RefineMethod::cg ? hermitian : a;
             RefineOptions const options{.method = method};
-            // In b: the other column is solved all the same.
+            // One right-hand side is not finite. The other one is solved.
             std::vector<double> b(60, 1.0), x(60, 0.0);
             b[7] = bad;
             auto report = refine<double>(matrix, b, x, 2, diagonal_only<double>, options);
@@ -232,20 +233,20 @@ TEST(Refine, WhatIsNotFiniteNeverConvergesAndNeverHangs) {
             double const other = normwise_backward_error<double>(matrix, std::span<double const>(x).last(30),
                                                                  std::span<double const>(b).last(30));
             EXPECT_LE(other, method == RefineMethod::ir ? 1e-2 : 1e-13) << to_string(method);
-            // In the matrix.
+            // The matrix is not finite.
             auto broken = matrix;
             broken.values[10] = bad;
             b[7] = 1;
             report = refine<double>(broken, b, x, 2, diagonal_only<double>, options);
             EXPECT_FALSE(report.converged);
-            // In x: the Krylov methods begin again from zero.
+            // The initial x is not finite. Krylov methods restart from zero.
             std::fill(x.begin(), x.end(), bad);
             report = refine<double>(matrix, b, x, 2, diagonal_only<double>, options);
             EXPECT_EQ(report.converged, method != RefineMethod::ir) << to_string(method);
         }
 }
 
-TEST(Refine, IsCancelledWithXAsItWas) {
+TEST(Refine, LeavesXUnchangedWhenCancelled) {
     auto const a = tridiagonal<double>(30, -0.5, -0.4);
     for (RefineMethod const method : {RefineMethod::ir, RefineMethod::gmres, RefineMethod::bicgstab}) {
         Interrupt interrupt;
@@ -264,7 +265,7 @@ TEST(Refine, IsCancelledWithXAsItWas) {
     }
 }
 
-TEST(Refine, OfNothingIsConverged) {
+TEST(Refine, ConvergesForTheEmptySystem) {
     std::vector<double> none;
     RefineOptions const options;
     auto const empty = refine<double>(CscMatrix<double>(), none, none, 1, diagonal_only<double>, options);
@@ -275,12 +276,12 @@ TEST(Refine, OfNothingIsConverged) {
     EXPECT_THROW(refine<double>(a, b, x, 1, diagonal_only<double>, options), Error);
 }
 
-// [1 1; 1 1 + d], whose inverse has entries of order 1/d.
+// The matrix [1 1; 1 1 + d], whose inverse has entries of order 1/d.
 CscMatrix<double> nearly_singular(double d) {
     return {2, 2, Symmetry::general, {0, 2, 4}, {0, 1, 0, 1}, {1, 1, 1, 1 + d}};
 }
 
-// The inverse for a `d` that is off by 20 %, as the factors of so ill-conditioned a matrix may be.
+// The inverse for a `d` that is wrong by 20 %, as the factors of such an ill-conditioned matrix may be.
 ApplyInverse<double> poor_inverse(double d) {
     return [d](std::span<double> block, Index columns, MatrixOp) {
         for (Index j = 0; j < columns; ++j) {
@@ -310,7 +311,7 @@ TEST(ExtraPrecise, FindsAllDigitsWithAPoorInverse) {
 
 TEST(ExtraPrecise, LeavesXAloneWhenCorrectionsDoNotShrink) {
     double const d = std::ldexp(1.0, -48);
-    auto const a = nearly_singular(0); // singular: no solution
+    auto const a = nearly_singular(0); // is singular, so there is no solution
     std::vector<double> const b{1, 2};
     std::vector<double> x(b);
     auto const inverse = poor_inverse(d);

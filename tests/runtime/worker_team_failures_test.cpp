@@ -84,6 +84,17 @@ TEST(WorkerTeamFailures, AsksTheCallerNowAndThenWhetherToGoOn) {
     EXPECT_EQ(questions, 3);
 }
 
+// The other worker may end such a run before the calling thread looks for a task.
+TEST(WorkerTeamFailures, AsksTheCallerInEachRunHoweverShort) {
+    WorkerTeam team(machine(), 2);
+    RunOptions options;
+    options.should_cancel = [] { return true; };
+    for (int run = 0; run < 20'000; ++run) {
+        FifoPolicy policy(2); // a policy keeps the tasks of a cancelled run
+        ASSERT_EQ(status_of([&] { team.run(graph_of(1, {}), policy, nothing, options); }), Status::cancelled) << run;
+    }
+}
+
 TEST_P(SmallFailingTeam, SleepersNoticeACancellationThatNobodyAnnounces) {
     std::atomic<bool> cancel{false};
     RunOptions options;

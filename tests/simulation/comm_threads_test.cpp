@@ -146,6 +146,10 @@ TEST(CommThreads, AnOverheadIsAtMostHalfOfTheLatency) {
     EXPECT_EQ(network.overhead_seconds(), 0.5);
     EXPECT_EQ(network.wire_latency(), 0);
     EXPECT_EQ(network.handling_seconds(8), 0.5 + 2);
+    EXPECT_EQ(network.receiving_seconds(8), 0.5 + 2); // the first touch is not known
+    network.first_touch_bandwidth = 2;
+    EXPECT_EQ(network.handling_seconds(8), 0.5 + 2);
+    EXPECT_EQ(network.receiving_seconds(8), 0.5 + 2 + 4);
 }
 
 // A thread does one thing at a time: its tasks, sends and receives do not overlap.

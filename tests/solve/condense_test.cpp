@@ -8,7 +8,7 @@ namespace {
 
 using namespace testing;
 
-// The interior rows and the kept rows, in the caller's numbering.
+// The interior rows and the kept rows in the caller's order.
 struct Rows {
     explicit Rows(BlockStructure const& structure) {
         for (Index i = 0; i < structure.n; ++i) {

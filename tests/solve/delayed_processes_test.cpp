@@ -1,5 +1,6 @@
-// Factors with delayed columns on several processes: pivots, inertia, determinants, solves, condensation and expansion
-// against dense elimination and eigenvalues. The columns cross from process to process, some several times.
+// Factors with delayed columns on several processes. Pivots, inertia, determinants, solves, condensation and
+// expansion are compared with dense elimination and eigenvalues. Columns move between processes, some several
+// times.
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -56,7 +57,7 @@ template <class T> struct PartOfProcess {
         Index const rows = part.structure.vector_rows();
         return {x.data(), rows, std::ssize(x) / rows, rows};
     }
-    // The own rows of vectors.
+    // The rows of vectors that this process owns.
     [[nodiscard]] std::vector<T> own(std::vector<T> const& all, Index n) const {
         std::vector<T> rows;
         for (Index first = 0; first < std::ssize(all); first += n)
@@ -165,7 +166,7 @@ TEST(DelayedProcesses, InertiaIsThatOfTheEigenvalues) {
     }
 }
 
-// A diagonal of zeros: most columns move up several levels.
+// Sets the diagonal to zero, so that most columns are delayed by several levels.
 template <class T> CscMatrix<T> without_diagonal(CscMatrix<T> a) {
     for (Index j = 0; j < a.cols; ++j)
         for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p)
@@ -218,7 +219,7 @@ TEST(DelayedProcesses, SchurComplementsAreThoseOfDenseElimination) {
                         for (Index i = 0; i < std::ssize(schur); ++i)
                             EXPECT_NEAR(s.column(j)[i], reference(interior + i, interior + j), 1e-9);
                 }
-                // With the solution in the kept rows, the rest follows.
+                // Given the solution in the kept rows, expand() computes the other unknowns.
                 auto const solution = random_vector<double>(a.cols, 2);
                 for (MatrixOp const op : {MatrixOp::none, MatrixOp::transpose}) {
                     auto const expected = mine.own(solution, a.cols);
@@ -234,7 +235,7 @@ TEST(DelayedProcesses, SchurComplementsAreThoseOfDenseElimination) {
         }
 }
 
-// Two copies of a row and column: rank n - 1.
+// The matrix repeats a row and column, so its rank is n - 1.
 TEST(DelayedProcesses, OnlyPivotsOfSingularMatricesAreReplaced) {
     for (auto const kind : factorizations_with_pivots)
         for (int const processes : {2, 3}) {
@@ -256,7 +257,8 @@ TEST(DelayedProcesses, OnlyPivotsOfSingularMatricesAreReplaced) {
         }
 }
 
-// A row and column whose entries have squares of zero: its pivot is zero, and delayed up to the root.
+// One row and column has tiny entries whose squares underflow to zero. Its pivot is zero, and is delayed up
+// to the root.
 TEST(DelayedProcesses, AnErrorNamesTheUnknownOfAZeroPivot) {
     for (int const processes : {2, 3, 4})
         for (unsigned const seed : {1U, 2U, 3U}) {
@@ -284,7 +286,7 @@ TEST(DelayedProcesses, RepeatedFactorizationsHaveTheSameBits) {
         PartOfProcess<double> one(system, comm), two(system, comm);
         one.factorize(delaying<double>());
         two.factorize(delaying<double>());
-        two.factorize(delaying<double>()); // and again in the same memory
+        two.factorize(delaying<double>()); // the second time in the memory of the first
         for (CblkId k = 0; k < one.part.structure.num_cblks(); ++k) {
             if (!one.factor.has_panel(k)) continue;
             auto const p = one.factor.below(k), q = two.factor.below(k);
@@ -316,7 +318,7 @@ TEST(DelayedProcesses, WithoutDelaysMessagesAndBitsAreThoseOfStaticPivots) {
     }
 }
 
-// The limit is for each process. One that exceeds it ends the run on all processes.
+// The limit applies to each process. A process that exceeds it ends the run on all processes.
 TEST(DelayedProcesses, MemoryIsBounded) {
     auto const a = kkt_system<double>(Symmetry::symmetric, 150, 60, 1);
     DealtSystem<double> const system(a, Factorization::ldlt, 3);
@@ -328,7 +330,8 @@ TEST(DelayedProcesses, MemoryIsBounded) {
         max(comm, std::span<std::int64_t>(most));
         options.delays->most_bytes = static_cast<std::uint64_t>(most[0]) - 1;
         EXPECT_EQ(status_of([&] { mine.factorize(options); }), Status::out_of_memory);
-        options.delays->most_bytes = static_cast<std::uint64_t>(3 * most[0]); // received columns count, too
+        // received columns count as well
+        options.delays->most_bytes = static_cast<std::uint64_t>(3 * most[0]);
         EXPECT_EQ(mine.factorize(options).pivots_replaced, 0);
     });
 }

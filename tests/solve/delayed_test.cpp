@@ -22,13 +22,13 @@ template <class T> class DelayedSolveTyped : public ::testing::Test {};
 using AllScalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(DelayedSolveTyped, AllScalars);
 
-// For solutions of systems with condition numbers of about 1e4. L is bounded by 100.
+// For solutions of systems with condition numbers of about 1e4, where L is bounded by 100.
 template <class T>
 void expect_close(std::vector<T> const& x, std::vector<T> const& y, std::string const& what) {
     EXPECT_LE(difference(x, y), 1e6 * epsilon<T>) << what;
 }
 
-// |A x - b| / |x| in largest entries; the entries of A are at most 1.
+// |A x - b| / |x| in infinity norms. The entries of A are at most 1.
 template <class T> double backward_error(Dense<T> const& a, std::vector<T> const& x, std::vector<T> const& b) {
     double largest = 0;
     for (T const value : x) largest = std::max(largest, static_cast<double>(std::abs(value)));
@@ -131,7 +131,7 @@ TYPED_TEST(DelayedSolveTyped, CondensesAndExpands) {
             condense<T>(f.factor, f.plan, view, f.team, {op, nullptr});
             for (Index i = 0; i < k; ++i)
                 EXPECT_LE(std::abs(x[schur[i]] - extended(interior + i, n)), 1e6 * epsilon<T>)
-                    << to_string(kind) << " " << to_string(op); // as expect_close()
+                    << to_string(kind) << " " << to_string(op); // the bound of expect_close()
             for (Index const i : schur) x[i] = solution[i];
             expand<T>(f.factor, f.plan, view, f.team, {op, nullptr});
             expect_close(x, solution, to_string(kind));

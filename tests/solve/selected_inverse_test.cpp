@@ -1,4 +1,4 @@
-// The selected inverse against inverses by dense elimination.
+// Compares the selected inverse with inverses by dense elimination.
 #include "solve/selected_inverse.hpp"
 
 #include "common/kkt.hpp"
@@ -44,11 +44,11 @@ TYPED_TEST(SelectedInverseTyped, AgreesWithTheInverse) {
             SelectedInverse<T> const found(f.factor, f.plan, f.team);
             Index const entries = count_correct(f, found, what);
             EXPECT_GE(entries, f.matrix.nnz()) << what;
-            EXPECT_LT(entries, 90 * 90) << what; // the rest is not computed
+            EXPECT_LT(entries, 90 * 90) << what; // entries outside of the structure are not computed
         }
 }
 
-// The products of the upper panels are divided among workers, and whole columns of blocks face wide supernodes.
+// Workers share the products of the upper panels, and whole columns of blocks face wide supernodes.
 TEST(SelectedInverse, DividesLargeProducts) {
     auto const a = shifted(real("lap3d:9"), -0.1);
     for (Factorization const kind : {Factorization::llh, Factorization::lu}) {

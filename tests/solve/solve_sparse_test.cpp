@@ -1,4 +1,4 @@
-// Sparse right-hand sides compared with dense ones, and the part of the tree that they visit.
+// Compares sparse right-hand sides with dense ones, and checks which part of the tree they visit.
 #include "solve/solve_sparse.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace testing;
 
-// Columns of at most `most` random entries; every third one is empty.
+// Columns of at most `most` random entries. Every third column is empty.
 template <class T> CscMatrix<T> random_columns(Index n, Index nrhs, int most, unsigned seed) {
     std::mt19937 random(seed);
     std::uniform_int_distribution<Index> row(0, n - 1);
@@ -45,7 +45,7 @@ TYPED_TEST(SparseSolveTyped, AgreesWithTheDenseSolve) {
                 solve<T>(f.factor, f.plan, f.view(expected), f.team, {op, nullptr});
                 std::vector<T> x(expected.size(), std::numeric_limits<Real<T>>::quiet_NaN());
                 solve_sparse<T>(f.factor, f.plan, b, f.view(x), f.team, {op, nullptr});
-                // Columns have other places in their blocks, so rounding differs.
+                // Columns are grouped into other blocks, so rounding differs.
                 ASSERT_LE(difference(x, expected), 1e4 * epsilon<T>)
                     << to_string(kind) << ", op " << to_string(op) << ", " << nrhs << " columns";
             }
@@ -69,7 +69,7 @@ TEST(SparseSolve, ReachesTheUnknownsThatThePatternOfLReaches) {
     auto const structure = System<double>(a, Factorization::llh, 1).structure;
     auto const b = random_columns<double>(a.cols, 9, 2, 3);
     auto const order = order_by_first_entry(b, structure);
-    ASSERT_EQ(order.size(), 6U); // those that are not empty
+    ASSERT_EQ(order.size(), 6U); // the columns that are not empty
     for (Index c = 0; c < 6; ++c) {
         auto const block = make_sparse_block(b, structure, order, c, 1);
         std::vector<char> expected(structure.cblks.size(), 0);

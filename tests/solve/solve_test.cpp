@@ -1,5 +1,5 @@
-// Dense right-hand sides: each factorization, scalar and op against a product with the dense matrix, for
-// several partitions of the tree into branches.
+// Dense right-hand sides. Each factorization, scalar and op is checked by a product with the dense matrix,
+// for several partitions of the tree into branches.
 #include "solve/solve.hpp"
 
 #include <chrono>
@@ -34,7 +34,7 @@ TYPED_TEST(SolveTyped, SolvesWithEveryOpOfEveryFactorization) {
         auto const a = random_system<T>(kind, n, 7);
         for (int const workers : {1, 3}) {
             Factorized<T> f(a, kind, workers);
-            EXPECT_GT(f.plan.partition.branches.size(), 5U); // the cut has something to do
+            EXPECT_GT(f.plan.partition.branches.size(), 5U); // the partition has several branches
             EXPECT_GT(std::ranges::count(f.plan.solve.tasks, SolveTaskKind::backward_rows, &SolveTask::kind), 2);
             if (kind == Factorization::lu || f.factor.form().has_d()) {
                 EXPECT_TRUE(has_local_permutation(f.factor));
@@ -118,7 +118,8 @@ TEST(Solve, ChecksForCancellationInsideABranch) {
     ASSERT_EQ(f.plan.partition.branches.size(), 1U);
     int asked = 0;
     Interrupt interrupt([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(11)); // so that it is asked at every occasion
+        // long enough that every check calls this function
+        std::this_thread::sleep_for(std::chrono::milliseconds(11));
         return ++asked > 3;
     });
     auto b = random_vector<double>(a.cols * 60, 5);

@@ -1,4 +1,4 @@
-// Shared by the tests of this room: small random systems, factorized, and products with the dense matrix.
+// Helpers of the tests of this room: small random systems, their factors, and products with the dense matrix.
 #pragma once
 
 #include <cmath>
@@ -103,7 +103,7 @@ struct LogDeterminant {
     }
 };
 
-/// By dense elimination in double precision.
+/// Computes the determinant by dense elimination in double precision.
 template <class T> LogDeterminant dense_determinant(CscMatrix<T> const& a) {
     auto reference = to_dense<std::complex<double>>(a);
     LogDeterminant determinant;
@@ -114,9 +114,9 @@ template <class T> LogDeterminant dense_determinant(CscMatrix<T> const& a) {
     return determinant;
 }
 
-/// The sum of the norms of the columns of F^-1 A - I, for factors of F = A + E. By the inequality of Hadamard it bounds
-/// the error of log(det(F)), but for terms of second order. `x` contains rows of F^-1 A, `i` the same rows of I, and sum
-/// adds up over processes.
+/// The sum of the norms of the columns of F^-1 A - I, for factors of F = A + E. By Hadamard's inequality it
+/// bounds the error of log(det(F)), up to terms of second order. `x` contains rows of F^-1 A, and `i` the
+/// same rows of I. `sum` adds over processes.
 template <class T, class Sum>
 double determinant_error(std::vector<T> const& x, std::vector<T> const& i, Index n, Sum const& sum) {
     std::vector<double> squares(n);
@@ -128,11 +128,12 @@ double determinant_error(std::vector<T> const& x, std::vector<T> const& i, Index
     return norms;
 }
 
-/// `error` is that of the factors, as above. Returns false, and expects nothing, if it may change a sign.
+/// `error` is the result of determinant_error(). Returns false, and expects nothing, if the error may change
+/// a sign.
 template <class T>
 bool expect_close(LogDeterminant const& found, LogDeterminant const& expected, double error, std::string const& what) {
     if (!(error < 0.25)) return false;
-    double const tolerance = 2 * error; // for terms of second order, and errors of the solve
+    double const tolerance = 2 * error; // for terms of second order and errors of the solve
     EXPECT_NEAR(found.log_modulus, expected.log_modulus, tolerance) << what;
     EXPECT_NEAR(std::abs(found.phase - expected.phase), 0, is_complex<T> ? tolerance : 1e-12) << what;
     return true;

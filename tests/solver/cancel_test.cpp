@@ -1,4 +1,4 @@
-// A caller who cancels gets control back soon, from every step, and can go on with the same solver.
+// Every step can be cancelled, returns soon, and leaves the solver usable.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -39,14 +39,14 @@ TEST(Cancel, EndsEveryStepAndLeavesTheSolverUsable) {
     EXPECT_EQ(solve_and_refine(solver, a, b).status, Status::ok);
 }
 
-TEST(Cancel, WhatTheFunctionThrowsComesOut) {
+TEST(Cancel, AnExceptionOfTheCallbackIsRethrown) {
     auto const a = generated<double>("lap2d:20");
     Options options = on_threads(2);
-    options.cancel = []() -> bool { throw Error(Status::io_error, "the caller's own"); };
+    options.cancel = []() -> bool { throw Error(Status::io_error, "thrown by the callback"); };
     EXPECT_EQ(status_of([&] { Solver<double>(options).factorize(a); }), Status::io_error);
 }
 
-TEST(Background, HandsBackControlWhileTheWorkGoesOn) {
+TEST(Background, ReturnsWhileTheWorkContinues) {
     using Clock = std::chrono::steady_clock;
     auto const finished = std::make_shared<std::atomic<bool>>(false);
     {
@@ -66,10 +66,10 @@ TEST(Background, HandsBackControlWhileTheWorkGoesOn) {
     EXPECT_TRUE(*finished); // the end of `background` waited for it
 }
 
-TEST(Background, RethrowsAndIsUsableAgain) {
+TEST(Background, RethrowsAndCanBeUsedAgain) {
     Background background;
     Interrupt interrupt;
-    EXPECT_THROW(background.run([] { throw Error(Status::usage, "from inside"); }, interrupt), Error);
+    EXPECT_THROW(background.run([] { throw Error(Status::usage, "thrown by the job"); }, interrupt), Error);
     int done = 0;
     background.run([&] { ++done; }, interrupt);
     EXPECT_EQ(done, 1);

@@ -1,5 +1,5 @@
-// What a factorization gives beyond solutions, against dense references: transposed systems, sparse
-// right-hand sides, determinant, Schur complement, null space; in all scalars and factorizations.
+// Results beyond solutions, compared with dense references: transposed systems, sparse right-hand sides,
+// determinant, Schur complement, and null space, in all scalars and factorizations.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,7 +29,7 @@ TYPED_TEST(Capabilities, TransposedSystemsSolveAndRefine) {
         for (MatrixOp const op : all_ops) {
             auto const a = random_matrix<T>(kind, n, 3);
             Options options = narrow_blocks(kind);
-            options.matching = Toggle::on; // a row permutation must be undone at the other end
+            options.matching = Toggle::on; // a row permutation, which the transposed solve must undo
             auto solver = factorized(a, options);
             auto const b = random_vector<T>(n * nrhs, 5);
             auto x = solver.solve(b, nrhs, op);
@@ -95,7 +95,7 @@ TYPED_TEST(Capabilities, SchurComplementMatchesDenseElimination) {
         auto const s = solver.schur_complement();
         ASSERT_EQ(s.rows, static_cast<Index>(schur.size()));
 
-        // S = inverse of the Schur block of the inverse.
+        // S is the inverse of the Schur block of the inverse.
         auto const dense = to_dense(a), inverse = test::inverse(dense);
         Dense<T> block(s.rows);
         for (Index j = 0; j < s.rows; ++j)
@@ -145,8 +145,8 @@ TYPED_TEST(Capabilities, NullSpaceOfSeparatePathsCountsThem) {
         }
 }
 
-TEST(AllowSingular, GoesOnWithEmptyRowsAndDeficientStructuralRank) {
-    // Row and column 1 are empty, rows 2 and 3 only meet column 3.
+TEST(AllowSingular, AcceptsEmptyRowsAndDeficientStructuralRank) {
+    // Row and column 1 are empty, and rows 2 and 3 have entries only in column 3.
     auto const a = matrix_from(Symmetry::general, {{2, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 1}, {0, 0, 0, 1}});
     Options options = narrow_blocks();
     EXPECT_THROW(Solver<double>(options).analyze(a), Error);
@@ -165,7 +165,7 @@ TEST(AllowSingular, TakesAMatrixOfZeros) {
     EXPECT_EQ(factorized(a, options).null_space(a).rank, 0);
 }
 
-TEST(Schur, RefusesUnknownsThatAreNone) {
+TEST(Schur, RefusesInvalidUnknowns) {
     auto const a = paths<double>(2, true);
     for (std::vector<Index> const& schur : {std::vector<Index>{-1}, {14}, {3, 3}}) {
         Options options = narrow_blocks();
@@ -174,7 +174,7 @@ TEST(Schur, RefusesUnknownsThatAreNone) {
     }
 }
 
-TEST(Schur, OfAllUnknownsIsTheMatrixItself) {
+TEST(Schur, WithAllUnknownsIsTheMatrixItself) {
     auto const a = random_matrix<double>(Factorization::lu, 6, 2);
     Options options = narrow_blocks();
     options.schur = {5, 4, 3, 2, 1, 0};
@@ -201,8 +201,9 @@ template <class T> double size_of_product(Dense<T> x, Dense<T> y) {
     return largest;
 }
 
-// The entries of A^-1 on the pattern of A^T with factors that multiply to A up to `residual` in each entry. With Z = A^-1,
-// the error of the entry (i, j) is at most that of |Z| |residual| |Z|, and the dense reference has such an error, too.
+// Compares the entries of A^-1 on the pattern of A^T, for factors that multiply to A up to `residual` in each
+// entry. With Z = A^-1, the error of the entry (i, j) is at most that of |Z| |residual| |Z|. The dense
+// reference has such an error too.
 template <class T> void expect_inverse(Solver<T>& solver, CscMatrix<T> const& a, double residual) {
     Index const n = a.cols;
     DenseLu<T> const lu(to_dense(a));
@@ -227,7 +228,8 @@ template <class T> void expect_inverse(Solver<T>& solver, CscMatrix<T> const& a,
     }
 }
 
-// The entries of A^-1 on the pattern of A^T, with scaled and permuted systems, too, and the whole diagonal.
+// Checks the entries of A^-1 on the pattern of A^T and the whole diagonal, also for scaled and permuted
+// systems.
 TYPED_TEST(Capabilities, SelectedInverseIsOnThePatternOfTheTranspose) {
     using T = TypeParam;
     constexpr Index n = 40;
@@ -261,14 +263,15 @@ TYPED_TEST(Capabilities, SelectedInverseIsOnThePatternOfTheTranspose) {
     }
 }
 
-// A(p, q) = L U, L L^op or L D L^op, and the halves of a solve, with scaled and permuted systems, too.
+// Checks A(p, q) = L U, L L^op or L D L^op, and the halves of a solve, also for scaled and permuted systems.
 TYPED_TEST(Capabilities, FactorsMultiplyToTheMatrix) {
     using T = TypeParam;
     constexpr Index n = 40;
     for (Factorization const kind : kinds<T>())
         for (bool const scaled : {false, true}) {
             auto a = random_matrix<T>(kind, n, 8);
-            for (Index j = 0; j < n && scaled && kind != Factorization::llh; ++j) // by powers of two, symmetrically
+            // scales symmetrically by powers of two
+            for (Index j = 0; j < n && scaled && kind != Factorization::llh; ++j)
                 for (Offset const p : a.entries_of(j))
                     a.values[p] *= std::exp2(static_cast<Real<T>>(j % 7 + a.row_ind[p] % 7));
             Options options = narrow_blocks(kind);
@@ -309,8 +312,8 @@ TYPED_TEST(Capabilities, FactorsMultiplyToTheMatrix) {
         }
 }
 
-// Small diagonals, so that many columns are delayed. An entry of a product or a solution is the sum of at most n terms, each
-// of which rounds a few times.
+// Small diagonals delay many columns. An entry of a product or a solution is the sum of at most n terms, each
+// of which is rounded a few times.
 TYPED_TEST(Capabilities, DelayedColumnsAreInTheFactors) {
     using T = TypeParam;
     constexpr Index n = 40;
@@ -349,7 +352,8 @@ TYPED_TEST(Capabilities, DelayedColumnsAreInTheFactors) {
     }
 }
 
-// Diagonal blocks of order 1 to 4 with entries above them, in another order of rows and columns, and without supernodes.
+// The matrix has diagonal blocks of order 1 to 4 with entries above them, with permuted rows and columns, and
+// is factorized without supernodes.
 TYPED_TEST(Capabilities, FactorsWithoutSupernodesAreMatricesAndHaveASelectedInverse) {
     using T = TypeParam;
     constexpr Index n = 40;
@@ -381,7 +385,8 @@ TYPED_TEST(Capabilities, FactorsWithoutSupernodesAreMatricesAndHaveASelectedInve
     EXPECT_EQ(status_of([&] { (void)solver.solve_lower(std::vector<T>(n)); }), Status::usage);
 }
 
-// A permuted identity with a cycle: the rows are matched, and A^-1 has a diagonal outside of the factors.
+// The matrix is a permuted identity with a cycle. The rows are matched, and the diagonal of A^-1 is outside
+// of the factors.
 TEST(SelectedInverse, FindsADiagonalOutsideOfTheFactors) {
     auto const a = matrix_of<double>(4, Symmetry::general, [](Index i, Index j) {
         return i == (j + 1) % 4 ? 2.0 + static_cast<double>(j) : i == 2 && j == 2 ? 0.5 : 0.0;
@@ -398,7 +403,7 @@ TEST(SelectedInverse, FindsADiagonalOutsideOfTheFactors) {
     }
 }
 
-TEST(SelectedInverse, SaysWhatItNeeds) {
+TEST(SelectedInverse, RefusesUnsuitableFactors) {
     auto const a = random_matrix<double>(Factorization::lu, 40, 5);
     auto const status = [&](Options const& options) {
         return status_of([&] { (void)factorized(a, options).selected_inverse(a); });

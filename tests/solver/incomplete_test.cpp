@@ -150,7 +150,7 @@ TEST(IncompleteMethod, FindsDenseBlocksAndReportsItsSizes) {
     EXPECT_EQ(found.incomplete.tasks_fine, a.rows / 3);
     EXPECT_GT(found.incomplete.nnz_factor, a.nnz());
     EXPECT_GT(found.incomplete.solve_s, 0);
-    // A user who asks for the coarse string that simulations chose gets the same result.
+    // The coarse string that simulations chose gives the same result if the user requests it.
     Options same = with_ilu(1);
     same.coarsen = found.incomplete.coarsen;
     auto const asked = run_incomplete(a, same).report.incomplete;
@@ -172,12 +172,12 @@ TEST(IncompleteMethod, TakesAnOrderingOfTheUser) {
     auto const a = generated<double>("spe10like:4x5x3");
     Options options = with_ilu();
     options.ordering = OrderingMethod::user;
-    // The blocks of 3 rows from last to first.
+    // The blocks of 3 rows are ordered from last to first.
     for (Index i = 0; i < a.rows; ++i) options.ordering_positions.push_back(a.rows - 3 - i / 3 * 3 + i % 3);
     auto const found = run_incomplete(a, options);
     EXPECT_EQ(found.refine.status, Status::ok);
     EXPECT_EQ(found.report.incomplete.block_size, 3);
-    // Single rows from last to first.
+    // The single rows are ordered from last to first.
     std::iota(options.ordering_positions.rbegin(), options.ordering_positions.rend(), Index(0));
     options.block_size = 3;
     EXPECT_TRUE(throws_error(Status::usage, "separates the rows of dense blocks of size 3",
@@ -196,7 +196,7 @@ TEST(IncompleteMethod, TakesNewValuesWithoutANewAnalysis) {
         EXPECT_EQ(solve_and_refine(solver, a, b).status, Status::ok);
         for (double& value : a.values) value *= value > 0 ? 1.5 : 0.7;
     }
-    // A matrix that is no longer positive definite.
+    // The matrix is no longer positive definite.
     auto s = generated<double>("lap3d:6");
     solver.analyze(s);
     solver.factorize(s);
@@ -230,14 +230,14 @@ TEST(IncompleteMethod, NeverReportsSuccessWithoutASmallBackwardError) {
     EXPECT_NE(stopped.report.notes.back().find("ended at a backward error of"), std::string::npos);
     options.refine = RefineMethod::none;
     EXPECT_EQ(run_incomplete(a, options).refine.status, Status::inaccurate);
-    // Singular: the sum of a row is 0, and that of the right-hand side is not.
+    // The matrix is singular: its rows sum to 0, and the right-hand side does not.
     auto const singular = matrix_from<double>(Symmetry::general, {{1, -1}, {-1, 1}});
     EXPECT_NE(run_incomplete(singular, with_ilu()).refine.status, Status::ok);
     auto const empty = matrix_from<double>(Symmetry::general, {{1, 1}, {0, 0}});
     EXPECT_TRUE(throws_error(Status::singular, "row 2", [&] { run_incomplete(empty, with_ilu()); }));
 }
 
-TEST(IncompleteMethod, RefusesWhatNeedsCompleteFactors) {
+TEST(IncompleteMethod, RefusesCallsThatNeedCompleteFactors) {
     auto const a = generated<double>("lap3d:4");
     Solver<double> solver(with_ilu());
     solver.factorize(a);

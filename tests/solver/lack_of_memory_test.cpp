@@ -1,9 +1,10 @@
-// Lack of memory among several processes: one allocation of any of them fails, in any call. No process may wait for
-// ever, all processes get the same status from the same call, and the call succeeds when it is repeated. The calls of a
-// solver are made one after the other, and each is repeated with later and later failures until none is reached. By
-// default some allocations of each call fail; with ESPALIER_EVERY_ALLOCATION=1 in the environment all of them do. A call
-// that failed may keep memory, so the next one has fewer allocations: number k fails again until its stack was seen.
-// If a process waits for ever or crashes, the test prints who wanted the memory.
+// Lack of memory among several processes. One allocation of one process fails, in any call. No process may
+// hang, all processes get the same status from the same call, and the call succeeds when it is repeated. The
+// calls of a solver are made one after the other. Each is repeated with later and later failures until none
+// is reached. By default some allocations of each call fail; with ESPALIER_EVERY_ALLOCATION=1 in the
+// environment all of them do. A call that failed may keep memory, so the next one has fewer allocations;
+// number k fails again until its stack was seen. If a process hangs or crashes, the test prints the stack of
+// the allocation that failed.
 #include <execinfo.h>
 #include <unistd.h>
 
@@ -33,12 +34,13 @@
 namespace espalier {
 namespace {
 
-constexpr unsigned longest_call = 150; // seconds, before it counts as a hang
+constexpr unsigned longest_call = 150; // seconds before a call counts as a hang
 std::atomic<long> failing_allocation = 0;
 char const* failing_case = "";
 char const* failing_call = "";
 
-// The stack of the allocation that failed. Others may fail while process 0 reads it: those of a process that follows.
+// The stack of the allocation that failed. While process 0 reads it, allocations of a process that follows
+// may fail.
 std::mutex failing_mutex;
 void* failing_frames[40];
 int num_failing_frames = 0;
@@ -50,7 +52,7 @@ void record_failing_stack() {
 
 void report_signal(int signal) {
     std::fprintf(stderr, "%s: %s, %s, allocation %ld\n",
-                 signal == SIGALRM ? "a process waits for ever" : "crash", failing_case, failing_call,
+                 signal == SIGALRM ? "a process hangs" : "crash", failing_case, failing_call,
                  failing_allocation.load());
     backtrace_symbols_fd(failing_frames, num_failing_frames, STDERR_FILENO);
     _exit(1);
@@ -91,7 +93,7 @@ System system_of(Case const& one) {
     return system;
 }
 
-// What a call did on a process.
+// The outcome of a call on a process.
 struct CallOutcome {
     Status status = Status::ok;
     std::string message;
@@ -100,17 +102,17 @@ struct CallOutcome {
 struct Call {
     char const* name;
     std::function<void()> make;
-    std::function<void()> undo = {};   // after a success, before the call is repeated
-    std::function<void()> repair = {}; // after a failure
+    std::function<void()> undo = {};   // called after a success, before the call is repeated
+    std::function<void()> repair = {}; // called after a failure
 };
 
-// Which allocations fail, and what came of it. All processes use the same one.
+// Chooses the allocations that fail, and stores the outcomes. All processes share one object.
 class Injection {
   public:
     Injection(Case const& one, bool every)
         : case_(one), every_(every), outcomes_(static_cast<std::size_t>(one.processes)) {}
 
-    // Process 0, before a call is made for the first time.
+    // Called by process 0 before a call is made for the first time.
     void begin(char const* name) {
         failing_call = name;
         k_ = 0;
@@ -121,9 +123,9 @@ class Injection {
         ::alarm(longest_call);
         failing_new::countdown = k_;
     }
-    // Every process that makes the call.
+    // Called by every process that makes the call.
     void set(int rank, CallOutcome outcome) { outcomes_[static_cast<std::size_t>(rank)] = std::move(outcome); }
-    // Process 0, afterwards: whether the call must be repeated. `processes` have made it.
+    // Called by process 0 afterwards: whether the call must be repeated. `processes` have made it.
     bool judge(int processes) {
         bool const reached = failing_new::countdown.exchange(-1) < 0;
         ::alarm(0);
@@ -171,7 +173,7 @@ CallOutcome outcome_of(std::function<void()> const& call) {
     }
 }
 
-// All calls of a process.
+// Makes all calls of a process.
 class Process {
   public:
     Process(System const& system, Case const& one, Communicator const& comm, Injection& injection)
@@ -183,12 +185,13 @@ class Process {
         own_.assign(system.b.begin() + first, system.b.begin() + end);
         for (std::vector<double>* const first : {&first_x_, &first_refined_}) first->reserve(system.b.size());
         column_ = on_process_0(comm, CscMatrix<double>{system.matrix.rows, 1, Symmetry::general, {0, 1}, {0}, {0.5}});
-        barrier(comm); // no allocation fails before all processes are here
+        barrier(comm); // no allocation fails before all processes have arrived
     }
 
     void run() {
         if (case_.follows && comm_.rank() > 0) {
-            while (!injection_.finished) try { // no allocation here: process 0 may have gone on to the next failure
+            // must not allocate: process 0 may already set the next failure
+            while (!injection_.finished) try {
                 Solver<double>::follow({}, comm_);
             } catch (...) {
             }
@@ -203,7 +206,7 @@ class Process {
 
   private:
     [[nodiscard]] std::vector<Call> calls() {
-        std::vector<Call> all{{"constructor", [&] { // the copy is made by the caller
+        std::vector<Call> all{{"constructor", [&] { // the caller makes the copy
                                    together([&] { options_ = system_.options; });
                                    solver_.emplace(std::move(options_), comm_);
                                }},
@@ -227,7 +230,7 @@ class Process {
     void add_calls_of_solve(std::vector<Call>& all) {
         all.push_back({"solve", [&] { check(x_ = solver_->solve(right_), first_x_); }});
         all.push_back({"refine", [&] {
-                           together([&] { refined_ = x_; }); // a call that fails may spoil it
+                           together([&] { refined_ = x_; }); // a call that fails may overwrite it
                            (void)solver_->refine(mine_, right_, refined_);
                            check(refined_, first_refined_);
                        }});
@@ -247,7 +250,7 @@ class Process {
         all.push_back({"downdate", downdate, update, factorize});
     }
 
-    // Results after a lack of memory are those before.
+    // Checks that results after a lack of memory are equal to earlier ones.
     void check(std::vector<double> const& x, std::vector<double>& first) {
         if (comm_.rank() > 0) return;
         if (first.empty()) first = x;
@@ -256,7 +259,7 @@ class Process {
             if (!(std::abs(x[i] - first[i]) <= tolerance * (1 + std::abs(x[i]))))
                 throw Error(Status::internal, fmt::format("another solution: {} for {}", x[i], first[i]));
     }
-    void together(std::function<void()> const& step) { // of calls that are not collective
+    void together(std::function<void()> const& step) { // for calls that are not collective
         case_.follows ? step() : all_succeed(comm_, step);
     }
     void meet() {
@@ -289,7 +292,7 @@ class Process {
     Communicator const& comm_;
     Injection& injection_;
     CscMatrix<double> mine_, part_;
-    CscMatrix<double> column_; // of an update, on process 0
+    CscMatrix<double> column_; // of an update; set on process 0
     std::vector<double> right_, own_;
     Options options_;
     std::optional<Solver<double>> solver_;
@@ -302,7 +305,7 @@ TEST_P(LackOfMemory, OfOneProcessEndsTheCallOnAll) {
     Case const& one = GetParam();
     failing_case = one.name;
     auto const previous = std::signal(SIGALRM, &report_signal);
-#if !defined(ESPALIER_SANITIZED) // which reports crashes itself
+#if !defined(ESPALIER_SANITIZED) // sanitizers report crashes themselves
     auto const previous_segv = std::signal(SIGSEGV, &report_signal);
 #endif
     failing_new::is_exempt = [] { return depth_in_transport > 0; };

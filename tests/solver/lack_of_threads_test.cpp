@@ -1,5 +1,5 @@
-// The system has no thread, or no memory to start one: the call ends with one clear error on all processes or does
-// without the thread, and the same object works when it is called again.
+// The system has no thread, or no memory to start one. The call ends with one clear error on all processes,
+// or works without the thread. The same object works when it is called again.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -17,6 +17,7 @@
 #include "core/error.hpp"
 #include "core/status_of.hpp"
 #include "espalier/coarsening.hpp"
+#include "runtime/other_runtime.hpp"
 #include "runtime/worker_team.hpp"
 #include "solver/generated.hpp"
 #include "solver/problems.hpp"
@@ -25,7 +26,7 @@ namespace espalier {
 namespace {
 
 #define SKIP_UNLESS_THREADS_FAIL()                                                                           \
-    if (!failing_threads::possible) GTEST_SKIP() << "sanitizers have a pthread_create of their own"
+    if (!failing_threads::possible) GTEST_SKIP() << "sanitizers replace pthread_create"
 
 Error error_of_call(std::function<void()> const& call) {
     try {
@@ -36,8 +37,8 @@ Error error_of_call(std::function<void()> const& call) {
     }
 }
 
-// Repeats `call` with a later and later failure of what `countdown` counts until none is reached. After each failure
-// `again` is called. Returns the number of failures that were errors.
+// Repeats `call` until no failure is reached, with a later failure each time of the resource that `countdown`
+// counts. Calls `again` after each failure. Returns the number of failures that were errors.
 int fail_each(std::atomic<long>& countdown, std::function<void()> const& call, std::function<void()> const& again) {
     int errors = 0;
     for (long k = 0;; ++k) {
@@ -55,7 +56,7 @@ int fail_each(std::atomic<long>& countdown, std::function<void()> const& call, s
     }
 }
 
-TEST(LackOfThreads, IsAClearErrorOfATeam) {
+TEST(LackOfThreads, GivesAClearErrorOfATeam) {
     SKIP_UNLESS_THREADS_FAIL();
     auto const start = [] { WorkerTeam(Topology::synthetic("core:4"), 4, false); };
     EXPECT_EQ(fail_each(failing_threads::countdown, start, [] {}), 3);
@@ -63,7 +64,7 @@ TEST(LackOfThreads, IsAClearErrorOfATeam) {
     EXPECT_TRUE(throws_error(Status::out_of_memory, "cannot start a worker: Resource temporarily unavailable", start));
 }
 
-TEST(LackOfThreads, OrOfMemoryForThemEndsARunOfCoarseTasksWhichThenWorkAgain) {
+TEST(LackOfThreads, EndsARunOfCoarseTasksWhichThenWorkAgain) {
     std::vector<std::int64_t> const ptr{0, 1, 2, 2};
     std::vector<std::int32_t> const successors{1, 2};
     for (auto* const countdown : {&failing_threads::countdown, &failing_new::countdown}) {
@@ -76,12 +77,39 @@ TEST(LackOfThreads, OrOfMemoryForThemEndsARunOfCoarseTasksWhichThenWorkAgain) {
             if (done != 3) throw Error(Status::internal, "a task was not run");
         };
         run(2);
-        // The next run has the settings of the last one that succeeded, whose threads are gone.
+        // The next run has the settings of the last successful one, whose threads have ended.
         EXPECT_GT(fail_each(*countdown, [&] { run(4); }, [&] { run(2); }), 2);
     }
 }
 
-// Background ordering, workers, and helpers of single steps, which can be done without.
+// oneTBB and OpenMP themselves end the program if they cannot start a thread.
+TEST(LackOfThreads, IsAClearErrorOfOtherRuntimesWhichThenWorkAgain) {
+    SKIP_UNLESS_THREADS_FAIL();
+    std::vector<std::int64_t> const ptr{0, 1, 2, 2};
+    std::vector<std::int32_t> const successors{1, 2};
+    CoarseTasks tasks({ptr, successors, {}}, "S");
+    for (TaskRuntime const runtime : {TaskRuntime::tbb, TaskRuntime::openmp}) {
+        if (!has_runtime(runtime)) continue;
+        auto const run = [&](int threads) {
+            std::atomic<int> done{0};
+            tasks.run([&](std::span<std::int32_t const> parts, int) { done += static_cast<int>(parts.size()); },
+                      {.threads = threads, .runtime = runtime});
+            EXPECT_EQ(done, 3);
+        };
+        failing_threads::keeps_failing = true;
+        for (long const k : {0L, 1L, 2L}) {
+            failing_threads::countdown = k;
+            EXPECT_TRUE(throws_error(Status::out_of_memory, "cannot start 3 threads: Resource temporarily unavailable",
+                                     [&] { run(4); }));
+            failing_threads::countdown = -1;
+            run(2);
+        }
+        failing_threads::keeps_failing = false;
+        run(4);
+    }
+}
+
+// Threads order in the background, serve as workers, or help in single steps, which also work without them.
 TEST(LackOfThreads, EndsOrSlowsACallOfASolverWhichThenWorksAgain) {
     SKIP_UNLESS_THREADS_FAIL();
     auto const a = generated<double>("lap3d:8");
@@ -93,7 +121,8 @@ TEST(LackOfThreads, EndsOrSlowsACallOfASolverWhichThenWorksAgain) {
         options.cancel = [] { return false; };
         auto solver = std::make_unique<Solver<double>>(options);
         auto const solve_all = [&] {
-            if (++turn % 2 == 0) solver = std::make_unique<Solver<double>>(options); // or the same as before
+            // every second call uses the same solver
+            if (++turn % 2 == 0) solver = std::make_unique<Solver<double>>(options);
             solver->analyze(a);
             solver->factorize(a);
             EXPECT_EQ(solve_and_refine(*solver, a, b).status, Status::ok);

@@ -41,11 +41,11 @@ TEST(MemoryLimit, AtThePredictionAllowsOneRightHandSideAndRefuses500) {
     std::vector<double> out = many;
     EXPECT_TRUE(throws_error(Status::out_of_memory, "a refinement with 500 right-hand sides needs",
                              [&] { (void)solver.refine(a, many, out, 500); }));
-    EXPECT_EQ(out, many); // untouched
+    EXPECT_EQ(out, many); // x is unchanged
     EXPECT_EQ(solver.solve(b), x);
 }
 
-// The basis of GMRES is as long as the limit allows.
+// The basis of GMRES has the length that the limit allows.
 TEST(MemoryLimit, BoundsTheVectorsOfGmres) {
     auto const a = generated<double>("convdiff3d:12");
     Options options = on_threads(1);
@@ -59,7 +59,7 @@ TEST(MemoryLimit, BoundsTheVectorsOfGmres) {
         Solver<double> solver(options);
         solver.factorize(a);
         auto const b = ones(a.rows);
-        auto x = b; // not a solution
+        auto x = b; // is not a solution
         auto const status = status_of([&] { passed += solver.refine(a, b, x).converged; });
         refused += status == Status::out_of_memory;
     }
@@ -77,7 +77,7 @@ TEST(MemoryLimit, CountsTheAnalysis) {
 }
 
 // The processes of one computer share its memory, and the limit.
-TEST(MemoryLimit, IsForAllProcessesOfAComputer) {
+TEST(MemoryLimit, AppliesToAllProcessesOfAComputer) {
     auto const a = generated<double>("lap3d:8");
     Options options = many_tasks(SchedulePolicy::static_order, Splitting::one_d, 1);
     std::uint64_t sum = 0, most = 0;

@@ -1,4 +1,4 @@
-// What the options of robust numbers do to a whole run: matching, scaling, mixed precision, condition.
+// The effects of numerical options on a whole run: matching, scaling, mixed precision, condition.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,21 +12,21 @@
 namespace espalier {
 namespace {
 
-// Rows and columns over twenty orders of magnitude.
+// Scales rows and columns over twenty orders of magnitude.
 CscMatrix<double> badly_scaled(CscMatrix<double> a) {
     auto const by = [](Index i) { return std::exp2(static_cast<double>((i * 7) % 67 - 33)); };
     scale_values(a, [&](Index i, Index j) { return by(i) * by(j); });
     return a;
 }
 
-// The rows in another order, so that the diagonal is mostly zero.
+// Permutes the rows so that the diagonal is mostly zero.
 CscMatrix<double> shuffled_rows(CscMatrix<double> const& a) {
     Index const n = a.rows;
     auto full = expand_symmetric(a);
     std::vector<Index> place(n);
     for (Index i = 0; i < n; ++i) place[i] = (i * 17 + 5) % n;
     for (Index& row : full.row_ind) row = place[row];
-    return transpose(transpose(full)); // sorts
+    return transpose(transpose(full)); // sorts the columns
 }
 
 template <class T> Solution<T> solved(CscMatrix<T> const& a, Options options) {
@@ -45,7 +45,7 @@ TEST(MatchingOption, IsUsedWhereTheDiagonalIsWeakUnlessItIsOff) {
     auto const without = solved(a, options);
     EXPECT_FALSE(without.report.analysis.matched);
     EXPECT_EQ(without.report.analysis.structural_rank, -1);
-    EXPECT_GT(without.report.factor.pivots_replaced, 0); // which is why it is on
+    EXPECT_GT(without.report.factor.pivots_replaced, 0); // the matching avoids this
     options.matching = Toggle::on;
     auto const strong = generated<double>("convdiff3d:5");
     EXPECT_TRUE(solved(strong, options).report.analysis.matched);
@@ -113,10 +113,10 @@ TEST(MixedPrecision, NeedsHalfTheMemory) {
               0.51 * static_cast<double>(full.report().analysis.factor_bytes));
 }
 
-// Condition number about 1e11: single precision has no digit of it.
+// A matrix of condition number about 1e11, which leaves no correct digit in single precision.
 CscMatrix<double> too_hard_for_single() {
     auto a = generated<double>("lap2d:10");
-    // Singular but for 1e-9: a Neumann problem shifted.
+    // A Neumann problem with a shift of 1e-9, without which it would be singular.
     std::vector<double> sums(a.cols, 0.0);
     scale_values(a, [&](Index i, Index j) {
         sums[i] += i == j ? 0 : 1;
@@ -127,7 +127,7 @@ CscMatrix<double> too_hard_for_single() {
     return a;
 }
 
-TEST(MixedPrecision, FallsBackAndSaysSo) {
+TEST(MixedPrecision, FallsBackWithANote) {
     Options options;
     options.mixed_precision = true;
     std::string said;
@@ -156,7 +156,7 @@ TEST(ConditionOption, EstimatesBothNumbers) {
     EXPECT_EQ(plain.report.refine.forward_error, -1);
     options.condition = true;
     auto const easy = solved(generated<double>("lap2d:10"), options);
-    // The 5-point Laplacian on 10 x 10: |A|_1 = 8, |A^-1|_1 about 7.5.
+    // The 5-point Laplacian on 10 x 10 points has |A|_1 = 8 and |A^-1|_1 of about 7.5.
     EXPECT_GT(easy.report.factor.rcond, 1 / 200.0);
     EXPECT_LT(easy.report.factor.rcond, 1 / 40.0);
     EXPECT_GT(easy.report.refine.forward_error, 0);
@@ -166,13 +166,13 @@ TEST(ConditionOption, EstimatesBothNumbers) {
     EXPECT_GT(hard.report.refine.forward_error, easy.report.refine.forward_error);
 }
 
-TEST(ConditionOption, SpeaksOfTheCallersMatrixWhenThatIsScaled) {
+TEST(ConditionOption, IsThatOfTheCallersMatrixIfItIsScaled) {
     auto const a = badly_scaled(generated<double>("convdiff3d:4"));
     Options options;
     options.condition = true;
     auto const result = solved(a, options);
     ASSERT_TRUE(result.report.analysis.scaled);
-    EXPECT_LT(result.report.factor.rcond, 1e-15); // scaled it would be about 1e-2
+    EXPECT_LT(result.report.factor.rcond, 1e-15); // for the scaled matrix it would be about 1e-2
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-// Shared by the tests of pivoting: options, and systems against LAPACK.
+// Helpers of the tests of pivoting: options, and comparisons of systems with LAPACK.
 #pragma once
 
 #include <cmath>
@@ -26,7 +26,7 @@ inline Options pivoting(Pivoting how, Factorization kind, Toggle matching = Togg
     return options;
 }
 
-// 1-D Laplacian with Neumann boundaries.
+// The 1D Laplacian with Neumann boundaries.
 inline CscMatrix<double> neumann(Index n, double shift) {
     return matrix_of(n, Symmetry::symmetric, [n, shift](Index i, Index j) -> double {
         if (i == j) return (i > 0) + (i + 1 < n) + shift;
@@ -46,7 +46,8 @@ struct Spectrum {
     Inertia signs;
     double log_determinant = 0;
     double condition = 0; ///< In the 2-norm.
-    /// How much log |det| changes, at most, with a change of the matrix of relative size 1: the sum of |A| / |eigenvalue|.
+    /// A bound of the change of log |det| for a relative change 1 of the matrix: the sum of |A| /
+    /// |eigenvalue|.
     double sensitivity = 0;
 };
 
@@ -65,7 +66,7 @@ template <class T> Spectrum spectrum(CscMatrix<T> const& a) {
     return result;
 }
 
-// Inertia, determinant and solutions against the spectrum.
+// Compares inertia, determinant and solutions with the spectrum.
 template <class T>
 void expect_exact(CscMatrix<T> const& a, Options const& options, Spectrum const& expected, Communicator const& comm = {}) {
     auto const mine = on_process_0(comm, a);
@@ -79,14 +80,14 @@ void expect_exact(CscMatrix<T> const& a, Options const& options, Spectrum const&
     auto const solution = random_vector<T>(a.cols, 1);
     auto const b = on_process_0(comm, dense_product(test::to_dense(a), solution));
     auto x = solver.solve(b);
-    // Without refinement, the bound of the error grows with that of L, 1/u, in each of the columns.
+    // Without refinement, the bound of the error grows with the bound of L, 1/u, in each of the columns.
     double const largest = static_cast<double>(a.cols) / options.pivot_tolerance;
     EXPECT_LE(test::difference(x, on_process_0(comm, solution)), largest * lost) << expected.condition;
     solver.refine(mine, b, x);
     EXPECT_LE(test::difference(x, on_process_0(comm, solution)), 100 * lost) << expected.condition;
 }
 
-// `falls_back`: static pivots do not suffice, and columns are delayed.
+// `falls_back`: static pivots are not sufficient, and columns are delayed.
 template <class T>
 void expect_good_schur_complement(Options options, CscMatrix<T> const& a, bool falls_back, Communicator const& comm = {}) {
     options.schur = {31, 2, 17, 44, 0, 9, 25, 26, 27, 40, 5, 13};
@@ -98,7 +99,7 @@ void expect_good_schur_complement(Options options, CscMatrix<T> const& a, bool f
     EXPECT_EQ(factor.pivots_replaced, 0);
     auto const found = solver.schur_complement().values;
     if (comm.rank() > 0) return;
-    // S = inverse of the Schur block of the inverse.
+    // S is the inverse of the Schur block of the inverse.
     auto const inverse = test::inverse(test::to_dense<std::complex<double>>(a));
     test::Dense<std::complex<double>> block(std::ssize(options.schur));
     for (Index j = 0; j < block.cols; ++j)

@@ -1,5 +1,5 @@
-// Delayed columns in solvers of several processes: inertia, determinants and solutions against LAPACK, what the report
-// says, limits of memory, and panels that are split in two dimensions.
+// Delayed columns in solvers of several processes. Inertia, determinants and solutions are compared with
+// LAPACK; reports, limits of memory, and panels split in two dimensions are checked.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -12,7 +12,7 @@
 namespace espalier {
 namespace {
 
-TEST(PivotingAmong, ProcessesGiveExactInertiaAndDeterminants) {
+TEST(PivotingOnProcesses, GivesExactInertiaAndDeterminants) {
     for (int const processes : {2, 3, 4}) {
         auto const seed = static_cast<unsigned>(processes);
         auto const a = kkt_system<double>(Symmetry::symmetric, 120, 50, seed);
@@ -28,7 +28,7 @@ TEST(PivotingAmong, ProcessesGiveExactInertiaAndDeterminants) {
     }
 }
 
-// Zeros and tiny numbers on the diagonal, ones on the other diagonal.
+// A matrix with zeros and tiny numbers on the diagonal, and ones on the anti-diagonal.
 CscMatrix<double> anti_diagonal(Index n, unsigned seed) {
     std::mt19937 draws(seed);
     std::uniform_real_distribution<double> value(-1, 1), chance(0, 1);
@@ -43,7 +43,7 @@ CscMatrix<double> anti_diagonal(Index n, unsigned seed) {
 }
 
 // Refinement with the factors of static pivots does not converge for most of these matrices.
-TEST(PivotingAmong, ProcessesEstimateTheConditionAfterUselessStaticPivots) {
+TEST(PivotingOnProcesses, EstimatesTheConditionAfterUselessStaticPivots) {
     int factorized_again = 0;
     for (int const processes : {1, 2})
         for (unsigned seed = 18; seed <= 20; ++seed) {
@@ -68,11 +68,11 @@ TEST(PivotingAmong, ProcessesEstimateTheConditionAfterUselessStaticPivots) {
     EXPECT_GT(factorized_again, 2);
 }
 
-template <class T> class PivotingAmongTyped : public ::testing::Test {};
-TYPED_TEST_SUITE(PivotingAmongTyped, test::Scalars);
+template <class T> class PivotingOnProcessesTyped : public ::testing::Test {};
+TYPED_TEST_SUITE(PivotingOnProcessesTyped, test::Scalars);
 
-// Right-hand sides of process 0, and rows of all processes.
-TYPED_TEST(PivotingAmongTyped, ProcessesSolvesUnderEverySchedule) {
+// Process 0 passes whole right-hand sides, or all processes pass their rows.
+TYPED_TEST(PivotingOnProcessesTyped, SolvesUnderEverySchedule) {
     using T = TypeParam;
     constexpr std::pair<int, int> shapes[] = {{2, 2}, {3, 1}, {4, 1}};
     int turn = 0;
@@ -110,12 +110,12 @@ TYPED_TEST(PivotingAmongTyped, ProcessesSolvesUnderEverySchedule) {
     }
 }
 
-TEST(PivotingAmong, ProcessesFollowsTheValuesAndTheOptions) {
+TEST(PivotingOnProcesses, FollowsTheValuesAndTheOptions) {
     auto const hard = kkt_system<double>(Symmetry::symmetric, 120, 50, 3);
     auto easy = hard;
     for (Index j = 0; j < easy.cols; ++j)
         for (Offset p : easy.entries_of(j))
-            if (easy.row_ind[p] == j) easy.values[p] = 20; // those of constraints are not stored
+            if (easy.row_ind[p] == j) easy.values[p] = 20; // diagonal entries of constraints are not stored
     run_processes(3, [&](Communicator const& comm) {
         Options options = pivoting(Pivoting::delayed, Factorization::ldlt, Toggle::off);
         Solver<double> solver(options, comm);
@@ -144,7 +144,7 @@ TEST(PivotingAmong, ProcessesFollowsTheValuesAndTheOptions) {
     });
 }
 
-TEST(PivotingAmong, ProcessesFlagsSingularMatrices) {
+TEST(PivotingOnProcesses, FlagsSingularMatrices) {
     auto const a = neumann(60, 0);
     for (Factorization const kind : {Factorization::ldlt, Factorization::lu})
         run_processes(3, [&](Communicator const& comm) {
@@ -158,7 +158,7 @@ TEST(PivotingAmong, ProcessesFlagsSingularMatrices) {
         });
 }
 
-TEST(PivotingAmong, ProcessesGivesAccurateSchurComplements) {
+TEST(PivotingOnProcesses, GivesAccurateSchurComplements) {
     for (auto const kind : {Factorization::ldlt, Factorization::lu})
         for (int const processes : {2, 3})
             run_processes(processes, [&](Communicator const& comm) {
@@ -173,7 +173,7 @@ TEST(PivotingAmong, ProcessesGivesAccurateSchurComplements) {
 }
 
 // Columns cannot be delayed, because the panels are split.
-TEST(PivotingAmong, ProcessesSaysThatASchurComplementIsInaccurate) {
+TEST(PivotingOnProcesses, NotesAnInaccurateSchurComplement) {
     auto const a = kkt_system<double>(Symmetry::symmetric, 200, 80, 3);
     run_processes(2, [&](Communicator const& comm) {
         Options options = many_tasks(SchedulePolicy::static_order, Splitting::two_d, 2);
@@ -189,7 +189,7 @@ TEST(PivotingAmong, ProcessesSaysThatASchurComplementIsInaccurate) {
     });
 }
 
-TEST(PivotingAmong, ProcessesDelaysInSinglePrecision) {
+TEST(PivotingOnProcesses, DelaysInSinglePrecision) {
     auto const a = kkt_system<double>(Symmetry::symmetric, 120, 50, 3);
     run_processes(2, [&](Communicator const& comm) {
         Options options = pivoting(Pivoting::delayed, Factorization::ldlt, Toggle::off);
@@ -202,8 +202,8 @@ TEST(PivotingAmong, ProcessesDelaysInSinglePrecision) {
     });
 }
 
-// Each process of a computer has an equal share of what the limit leaves.
-TEST(PivotingAmong, ProcessesRespectsTheLimitOfMemory) {
+// Each process of a computer has an equal share of the memory that the limit leaves.
+TEST(PivotingOnProcesses, RespectsTheLimitOfMemory) {
     auto const a = kkt_system<double>(Symmetry::symmetric, 300, 100, 3);
     Options options = pivoting(Pivoting::delayed, Factorization::ldlt, Toggle::off);
     std::uint64_t panels = 0, delayed = 0;
@@ -224,7 +224,7 @@ TEST(PivotingAmong, ProcessesRespectsTheLimitOfMemory) {
     }
 }
 
-TEST(PivotingAmong, ProcessesWithPanelsSplitInTwoDimensionsNeedsAnAnalysisForIt) {
+TEST(PivotingOnProcesses, NeedsAnAnalysisIfPanelsAreSplitInTwoDimensions) {
     auto const a = generated<double>("lap3d:12");
     run_processes(2, [&](Communicator const& comm) {
         auto const mine = on_process_0(comm, a);

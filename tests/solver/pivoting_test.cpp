@@ -1,5 +1,5 @@
-// Static, delayed and automatic pivoting of a solver: inertia and determinants against LAPACK, solutions
-// without refinement, and what happens if columns cannot be delayed.
+// Static, delayed and automatic pivoting of a solver. Inertia and determinants are compared with LAPACK.
+// Solutions are checked without refinement, also if columns cannot be delayed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using test::DenseLu, test::difference, test::to_dense;
 
-// The pattern of a power network as a matrix of ones, diagonal included: a random tree and some cycles.
+// A matrix of ones, diagonal included, with the pattern of a power network: a random tree with some cycles.
 template <class T> CscMatrix<T> network(Index n, unsigned seed) {
     std::mt19937 random(seed);
     std::set<std::pair<Index, Index>> edges;
@@ -27,7 +27,7 @@ template <class T> CscMatrix<T> network(Index n, unsigned seed) {
                         [&](Index i, Index j) { return i == j || edges.contains({i, j}) ? 1 : 0; });
 }
 
-TEST(PivotingOf, GraphsGivesExactInertiaAndDeterminants) {
+TEST(Pivoting, GivesExactInertiaAndDeterminantsForGraphs) {
     int tested = 0;
     bool static_pivots_fail = false;
     for (unsigned seed = 1; seed <= 40; ++seed) {
@@ -46,7 +46,7 @@ TEST(PivotingOf, GraphsGivesExactInertiaAndDeterminants) {
         static_pivots_fail = true;
         EXPECT_EQ(status_of([&] { std::ignore = old.inertia(); }), Status::inaccurate);
         EXPECT_EQ(status_of([&] { std::ignore = old.determinant(); }), Status::inaccurate);
-        for (bool const mixed : {false, true}) { // the condition is asked for, and the pivots matter
+        for (bool const mixed : {false, true}) { // the condition is requested, so that the pivots matter
             Options options;
             options.condition = true;
             options.mixed_precision = mixed;
@@ -65,7 +65,7 @@ TEST(PivotingOf, GraphsGivesExactInertiaAndDeterminants) {
     EXPECT_TRUE(static_pivots_fail) << "the graphs are too easy";
 }
 
-TEST(PivotingOf, SaddlePointSystemsGivesExactInertiaAndDeterminants) {
+TEST(Pivoting, GivesExactInertiaAndDeterminantsForSaddlePointSystems) {
     for (unsigned seed = 1; seed <= 8; ++seed) {
         auto const a = kkt_system<double>(Symmetry::symmetric, 120, 50, seed);
         auto const z = kkt_system<std::complex<double>>(Symmetry::hermitian, 90, 40, seed);
@@ -78,7 +78,7 @@ TEST(PivotingOf, SaddlePointSystemsGivesExactInertiaAndDeterminants) {
     }
 }
 
-TEST(PivotingOf, ANearlySingularLaplacianReplacesNothing) {
+TEST(Pivoting, ReplacesNoPivotsOfANearlySingularLaplacian) {
     auto const a = neumann(40, std::exp2(-36));
     Spectrum const expected = spectrum(a);
     for (Pivoting const how : with_delays)
@@ -96,7 +96,7 @@ TEST(PivotingOf, ANearlySingularLaplacianReplacesNothing) {
     EXPECT_GT(old.report().factor.pivots_replaced, 0);
 }
 
-TEST(PivotingOf, SingularMatricesReplacesPivotsAndIsFlagged) {
+TEST(Pivoting, ReplacesPivotsAndFlagsSingularMatrices) {
     for (Pivoting const how : with_delays)
         for (Factorization const kind : {Factorization::ldlt, Factorization::lu})
             for (Index const n : {40, 400}) {
@@ -150,13 +150,13 @@ TYPED_TEST(PivotingTyped, EveryScheduleSolvesWithoutRefinement) {
     }
 }
 
-// Values for which columns are delayed, then others for which none is, and back; options change in between.
-TEST(PivotingOf, RefactorizationsFollowsTheValuesAndTheOptions) {
+// Columns are delayed for the first values, then none for others, then again. Options change in between.
+TEST(Pivoting, FollowsValuesAndOptionsInRefactorizations) {
     auto const hard = kkt_system<double>(Symmetry::symmetric, 120, 50, 3);
     auto easy = hard;
     for (Index j = 0; j < easy.cols; ++j)
         for (Offset p : easy.entries_of(j))
-            if (easy.row_ind[p] == j) easy.values[p] = 20; // those of constraints are not stored
+            if (easy.row_ind[p] == j) easy.values[p] = 20; // diagonal entries of constraints are not stored
     Options options = pivoting(Pivoting::delayed, Factorization::ldlt, Toggle::off);
     Solver<double> solver(options);
     solver.analyze(hard);
@@ -179,11 +179,12 @@ TEST(PivotingOf, RefactorizationsFollowsTheValuesAndTheOptions) {
     options.pivoting = Pivoting::delayed;
     solver.set_options(options);
     solver.factorize(hard);
-    EXPECT_GT(solver.report().factor.pivots_delayed, 0); // perhaps others, in the scales of the easy values
+    // perhaps other columns, in the scales of the easy values
+    EXPECT_GT(solver.report().factor.pivots_delayed, 0);
     solves(hard);
 }
 
-TEST(PivotingOf, AutoHasTheBitsOfStaticPivotsThatSuffice) {
+TEST(Pivoting, AutoHasTheBitsOfSufficientStaticPivots) {
     for (auto const& [spec, kind] :
          {Problem{"elast3d:5", Factorization::ldlt}, {"convdiff3d:6", Factorization::lu}}) {
         auto const a = generated<double>(spec);
@@ -195,7 +196,7 @@ TEST(PivotingOf, AutoHasTheBitsOfStaticPivotsThatSuffice) {
     }
 }
 
-TEST(PivotingOf, SchurComplementsIsAccurate) {
+TEST(Pivoting, GivesAccurateSchurComplements) {
     std::vector<Index> const schur{31, 2, 17, 44, 0, 9, 25, 26, 27, 40, 5, 13};
     for (auto const kind : {Factorization::ldlt, Factorization::lu}) {
         auto const a = kkt_system<double>(symmetry_for<double>(kind), 100, 30, 3);
@@ -215,7 +216,7 @@ TEST(PivotingOf, SchurComplementsIsAccurate) {
     }
 }
 
-TEST(PivotingOf, SchurComplementsFallsBackToDelayedPivotsIfStaticOnesSpoilIt) {
+TEST(Pivoting, FallsBackToDelayedPivotsForAccurateSchurComplements) {
     for (auto const kind : {Factorization::ldlt, Factorization::lu})
         for (unsigned const seed : {2U, 3U}) {
             Options const options = pivoting(Pivoting::static_pivots, kind, Toggle::off);
@@ -227,7 +228,7 @@ TEST(PivotingOf, SchurComplementsFallsBackToDelayedPivotsIfStaticOnesSpoilIt) {
         }
 }
 
-TEST(PivotingOf, MixedPrecisionDelaysInSinglePrecision) {
+TEST(Pivoting, DelaysColumnsInMixedPrecision) {
     auto const a = kkt_system<double>(Symmetry::symmetric, 120, 50, 3);
     Options options = pivoting(Pivoting::delayed, Factorization::ldlt, Toggle::off);
     options.mixed_precision = true;
@@ -238,8 +239,8 @@ TEST(PivotingOf, MixedPrecisionDelaysInSinglePrecision) {
     EXPECT_TRUE(solve_and_refine(solver, a, b).converged);
 }
 
-// The pivots that are replaced although columns may be delayed are zeros.
-TEST(PivotingOf, SingularMatricesKeepsDelayedFactorsInSinglePrecision) {
+// Only zero pivots are replaced although columns may be delayed.
+TEST(Pivoting, KeepsDelayedFactorsOfSingularMatricesInMixedPrecision) {
     Options options = pivoting(Pivoting::delayed, Factorization::ldlt);
     options.mixed_precision = options.condition = options.allow_singular = true;
     auto const solver = factorized(neumann(40, 0), options);
@@ -248,8 +249,9 @@ TEST(PivotingOf, SingularMatricesKeepsDelayedFactorsInSinglePrecision) {
     EXPECT_FALSE(solver.report().factor.precision_fell_back);
 }
 
-// The condition is asked for, so that columns are delayed; the call succeeds with static pivots if they do not fit.
-TEST(PivotingOf, GraphsKeepsStaticPivotsIfThereIsNoMemoryForDelayedOnes) {
+// The condition is requested, so that columns are delayed. If they do not fit, the call succeeds with static
+// pivots.
+TEST(Pivoting, KeepsStaticPivotsIfThereIsNoMemoryForDelayedOnes) {
     int tested = 0;
     auto const test = [&](CscMatrix<double> const& a, Options options) {
         options.condition = true;
@@ -274,7 +276,7 @@ TEST(PivotingOf, GraphsKeepsStaticPivotsIfThereIsNoMemoryForDelayedOnes) {
     EXPECT_GT(tested, 0);
 }
 
-TEST(PivotingOf, DelayedColumnsRespectTheLimitOfMemory) {
+TEST(Pivoting, RespectsTheLimitOfMemory) {
     auto const a = kkt_system<double>(Symmetry::symmetric, 300, 100, 3);
     Options options = pivoting(Pivoting::delayed, Factorization::ldlt, Toggle::off);
     auto solver = factorized(a, options);
@@ -286,7 +288,7 @@ TEST(PivotingOf, DelayedColumnsRespectTheLimitOfMemory) {
     EXPECT_EQ(status_of([&] { std::ignore = factorized(a, options); }), Status::out_of_memory);
 }
 
-TEST(PivotingOf, PanelsSplitInTwoDimensionsNeedsAnAnalysisForIt) {
+TEST(Pivoting, NeedsAnAnalysisIfPanelsAreSplitInTwoDimensions) {
     auto const a = generated<double>("lap3d:12");
     Options options = many_tasks(SchedulePolicy::static_order, Splitting::two_d, 3);
     options.factorization = Factorization::ldlt;
@@ -297,7 +299,7 @@ TEST(PivotingOf, PanelsSplitInTwoDimensionsNeedsAnAnalysisForIt) {
     EXPECT_EQ(status_of([&] { solver.factorize(a); }), Status::usage);
     options.pivoting = Pivoting::automatic;
     solver.set_options(options);
-    solver.factorize(a); // static
+    solver.factorize(a); // uses static pivots
     options.pivoting = Pivoting::delayed;
     solver.set_options(options);
     solver.analyze(a);

@@ -8,7 +8,7 @@
 
 namespace espalier {
 
-// Narrow blocks and low thresholds.
+// Options for narrow blocks and low thresholds.
 inline Options many_tasks(SchedulePolicy schedule, Splitting splitting, int threads) {
     Options options = on_threads(threads);
     options.schedule = schedule;

@@ -1,5 +1,5 @@
-// Solvers of several processes, which are threads of the test here: everything a solver does, among 2 to 4 of
-// them, against the backward error and against a single process.
+// Solvers of several processes, which are threads of the test. All calls of a solver are made by 2 to 4
+// processes, and compared with the backward error and with a single process.
 #include <algorithm>
 #include <numeric>
 
@@ -25,7 +25,7 @@ template <class T> struct Answer {
     Report report;
 };
 
-// Analyzes, factorizes, solves and refines; the answer of process 0.
+// Analyzes, factorizes, solves and refines. Returns the results of process 0.
 template <class T> Answer<T> solve_among(int processes, CscMatrix<T> const& matrix, std::vector<T> const& b,
                                          Index nrhs, Options const& options, MatrixOp op = MatrixOp::none) {
     Answer<T> answer;
@@ -73,7 +73,7 @@ TYPED_TEST(Processes, SolveEveryFactorizationUnderEverySchedule) {
     }
 }
 
-TEST(ProcessesOf, AStaticScheduleGiveTheSameBitsEveryTime) {
+TEST(SolverOnProcesses, StaticSchedulesGiveTheSameBits) {
     auto const matrix = generated<double>("lap3d:9");
     std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1);
     for (Splitting const splitting : {Splitting::one_d, Splitting::two_d}) {
@@ -87,7 +87,7 @@ TEST(ProcessesOf, AStaticScheduleGiveTheSameBitsEveryTime) {
     }
 }
 
-TEST(ProcessesOf, AStaticScheduleSendWhatIsPredicted) {
+TEST(SolverOnProcesses, StaticSchedulesSendThePredictedMessages) {
     auto const matrix = generated<double>("convdiff3d:8");
     std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1);
     for (int const processes : {2, 4}) {
@@ -101,7 +101,7 @@ TEST(ProcessesOf, AStaticScheduleSendWhatIsPredicted) {
     }
 }
 
-TEST(ProcessesOf, ASolverReportWhatAllOfThemDid) {
+TEST(SolverOnProcesses, ReportsTheWorkOfAllProcesses) {
     auto const matrix = generated<double>("lap3d:9");
     constexpr int processes = 3, threads = 2;
     auto const sum = [](std::vector<double> const& list) {
@@ -109,7 +109,7 @@ TEST(ProcessesOf, ASolverReportWhatAllOfThemDid) {
     };
     for (int const comm_threads : {0, 1}) {
         Options options = many_tasks(static_order, Splitting::one_d, threads);
-        options.topology = "numa:2 core:1"; // of each process
+        options.topology = "numa:2 core:1"; // the cores of each process
         options.comm_threads = comm_threads;
         run_processes(processes, [&](Communicator const& comm) {
             auto solver = factorized(on_process_0(comm, matrix), options, comm);
@@ -128,7 +128,7 @@ TEST(ProcessesOf, ASolverReportWhatAllOfThemDid) {
                 EXPECT_GT(factor.busy_s_of_process[p], 0);
                 EXPECT_GT(factor.communication_s_of_process[p], 0);
             }
-            // Every panel lies on one of two nodes, and each process has a worker on both.
+            // Every panel is on one of two nodes, and each process has a worker on both.
             ASSERT_EQ(factor.node_bytes.size(), 2u);
             EXPECT_EQ(sum(factor.node_bytes), 8.0 * static_cast<double>(solver.report().analysis.nnz_stored));
             EXPECT_EQ(factor.local_share_of_worker.size(), static_cast<std::size_t>(processes * threads));
@@ -141,7 +141,7 @@ TEST(ProcessesOf, ASolverReportWhatAllOfThemDid) {
     }
 }
 
-TEST(ProcessesOf, ASolverAgreeOnInertiaDeterminantConditionAndSchurComplement) {
+TEST(SolverOnProcesses, AgreesOnInertiaDeterminantConditionAndSchurComplement) {
     auto const matrix = generated<double>("elast3d:3");
     Options options = many_tasks(dynamic_tree, Splitting::one_d, 1);
     options.factorization = Factorization::ldlt;
@@ -180,7 +180,7 @@ TEST(ProcessesOf, ASolverAgreeOnInertiaDeterminantConditionAndSchurComplement) {
     });
 }
 
-TEST(ProcessesOf, ASolverFailAlikeAndGoOn) {
+TEST(SolverOnProcesses, FailsOnAllProcessesAndContinues) {
     auto const matrix = generated<double>("lap3d:7");
     std::vector<double> const ones(static_cast<std::size_t>(matrix.rows), 1);
     for (int const comm_threads : {0, 1, 2})
@@ -203,7 +203,7 @@ TEST(ProcessesOf, ASolverFailAlikeAndGoOn) {
         });
 }
 
-TEST(ProcessesOf, ASolverEndTogetherWhenOneIsCancelled) {
+TEST(SolverOnProcesses, EndsOnAllProcessesWhenOneIsCancelled) {
     auto const matrix = generated<double>("lap3d:12");
     run_processes(3, [&](Communicator const& comm) {
         CscMatrix<double> const mine = on_process_0(comm, matrix);
@@ -217,7 +217,7 @@ TEST(ProcessesOf, ASolverEndTogetherWhenOneIsCancelled) {
     });
 }
 
-TEST(ProcessesOf, ASolverRefuseToBeInDifferentCalls) {
+TEST(SolverOnProcesses, RefusesDifferentCalls) {
     auto const matrix = generated<double>("lap3d:5");
     run_processes(2, [&](Communicator const& comm) {
         Solver<double> solver(many_tasks(static_order, Splitting::one_d, 1), comm);
@@ -226,7 +226,7 @@ TEST(ProcessesOf, ASolverRefuseToBeInDifferentCalls) {
     });
 }
 
-TEST(ProcessesOf, ASolverMayFollow) {
+TEST(SolverOnProcesses, MayFollow) {
     auto const matrix = generated<double>("lap3d:7");
     std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1);
     run_processes(3, [&](Communicator const& comm) {
@@ -247,7 +247,7 @@ TEST(ProcessesOf, ASolverMayFollow) {
     });
 }
 
-TEST(ProcessesOf, ASolverMayHaveTheSystemInPieces) {
+TEST(SolverOnProcesses, AcceptsASystemInParts) {
     for (char const* const spec : {"lap3d:6", "convdiff3d:5"}) {
         auto const matrix = generated<double>(spec);
         std::vector<double> b(static_cast<std::size_t>(matrix.rows) * 2);
@@ -255,7 +255,7 @@ TEST(ProcessesOf, ASolverMayHaveTheSystemInPieces) {
         auto alone = factorized(matrix, many_tasks(static_order, Splitting::one_d, 1));
         std::vector<double> const x = alone.solve(b, 2);
         run_processes(3, [&](Communicator const& comm) {
-            Index const cuts[] = {0, 10, 10, matrix.cols}; // process 1 has nothing
+            Index const cuts[] = {0, 10, 10, matrix.cols}; // process 1 has no columns
             Index const first = cuts[comm.rank()], end = cuts[comm.rank() + 1];
             std::vector<double> mine, wanted;
             for (Index j = 0; j < 2; ++j)
@@ -274,7 +274,7 @@ TEST(ProcessesOf, ASolverMayHaveTheSystemInPieces) {
             EXPECT_LE(solver.refine_rows(gathered, mine, part, 2).backward_error, 1e-14);
             for (std::size_t i = 0; i < part.size(); ++i)
                 EXPECT_NEAR(part[i], wanted[i], 1e-12 * std::abs(wanted[i]));
-            // Rows that are not those of the matrix, and processes that do not mean the same system.
+            // The processes pass wrong rows, or numbers of columns or ops that differ.
             EXPECT_THROW((void)solver.solve_rows(std::vector<double>(comm.rank() == 1 ? 2 : 4), 2), Error);
             EXPECT_THROW((void)solver.solve_rows(mine, comm.rank() == 1 ? 1 : 2), Error);
             EXPECT_THROW(
@@ -294,11 +294,12 @@ TEST(ProcessesOf, ASolverMayHaveTheSystemInPieces) {
     }
 }
 
-TEST(ProcessesOf, ASolverWhoseLogFailsEndTheCallTogether) {
+TEST(SolverOnProcesses, EndsTheCallOnAllProcessesIfItsLogFails) {
     auto const matrix = generated<double>("lap3d:5");
     run_processes(3, [&](Communicator const& comm) {
         Options options = many_tasks(static_order, Splitting::one_d, 1);
-        options.method = SolveMethod::automatic; // chosen between two collective operations, and told
+        // is chosen between two collective operations, and noted in the log
+        options.method = SolveMethod::automatic;
         options.log = [](std::string_view) { throw Error(Status::io_error, "the log is full"); };
         Solver<double> solver(options, comm);
         CscMatrix<double> const mine = on_process_0(comm, matrix);

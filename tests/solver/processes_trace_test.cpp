@@ -1,4 +1,4 @@
-// The one trace of several processes, which are threads of the test here.
+// The common trace of several processes, which are threads of the test.
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -36,13 +36,13 @@ Options recording(SchedulePolicy schedule, int comm_threads) {
     return options;
 }
 
-// Of 3 processes with 2 threads each.
+// Records a run of 3 processes with 2 threads each.
 trace::Trace run_traced(CscMatrix<double> const& matrix, Options const& options, std::string const& file,
                         Report& report) {
     run_processes(3, [&](Communicator const& comm) {
         bool const leads = comm.rank() == 0;
         Options mine = options;
-        mine.record_trace = leads; // the others do as process 0
+        mine.record_trace = leads; // the others follow process 0
         Solver<double> solver(mine, comm);
         CscMatrix<double> const own = on_process_0(comm, matrix);
         std::vector<double> const b(static_cast<std::size_t>(own.rows), 1);
@@ -84,7 +84,7 @@ TEST_F(ProcessesTrace, HasAllThreadsAndEveryMessage) {
             EXPECT_EQ(run.at(trace::Place::process).size(), 3u);
             EXPECT_EQ(run.about("matrix"), "lap3d:9");
             EXPECT_EQ(run.about("processes"), "3");
-            EXPECT_EQ(run.about(trace::clock_error_key), "0 ns"); // one system
+            EXPECT_EQ(run.about(trace::clock_error_key), "0 ns"); // all processes are on one system
             EXPECT_EQ(run.unmatched_messages(), 0);
             EXPECT_EQ(run.early_messages(), 0);
             EXPECT_EQ(run.dropped_events(), 0);
@@ -102,8 +102,8 @@ TEST_F(ProcessesTrace, HasAllThreadsAndEveryMessage) {
         }
 }
 
-// In the factorization and in all sweeps, a message leads from a task of its sender to a task of another process
-// that waits for it. Each task is recorded once.
+// In the factorization and in all sweeps, a message connects a task of its sender and a task of another
+// process that waits for it. Each task is recorded once.
 TEST_F(ProcessesTrace, FollowsMessagesFromTaskToTask) {
     auto const matrix = generated<double>("lap3d:9");
     Report report;
@@ -191,10 +191,10 @@ TEST_F(ProcessesTrace, IsOfThoseWhoFollowToo) {
         options.record_trace = false;
         auto solver = factorized(matrix, options, comm);
         EXPECT_THROW(solver.write_trace(folder.file("none.paje")), Error);
-        options.record_trace = true; // without an analysis
+        options.record_trace = true; // there is no analysis yet
         solver.set_options(options);
         solver.factorize(matrix);
-        EXPECT_THROW(solver.write_trace(folder.file("nowhere/run.paje")), Error); // nothing is lost
+        EXPECT_THROW(solver.write_trace(folder.file("nowhere/run.paje")), Error); // the records are kept
         solver.write_trace(folder.file("run.paje"));
         solver.factorize(matrix);
         solver.write_trace(folder.file("again.paje"));

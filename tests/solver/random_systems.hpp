@@ -17,7 +17,7 @@ inline Options narrow_blocks(Factorization kind = Factorization::automatic) {
     return options;
 }
 
-/// A random sparse matrix that suits `kind`; well conditioned, indefinite where the kind allows it.
+/// A random sparse matrix that suits `kind`. It is well conditioned, and indefinite if the kind allows it.
 template <class T> CscMatrix<T> random_matrix(Factorization kind, Index n, unsigned seed) {
     std::mt19937 engine(seed);
     bool const hermitian = kind == Factorization::llh || kind == Factorization::ldlh;

@@ -1,5 +1,5 @@
-// What a call that fails, is refused or is cancelled leaves behind: a solver that says no or goes on, the
-// caller's x as it was meant, and a report of what was really done.
+// The state after a call that fails, is refused or is cancelled: the solver reports an error or can be used
+// again, the caller's x is valid, and the report describes the work that was done.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 namespace espalier {
 namespace {
 
-// A cyclic matrix with large entries beside a weak diagonal, its rows of very different size: lu permutes and
-// scales it.
+// A cyclic matrix with large entries beside a weak diagonal, and with rows of very different size, so that lu
+// permutes and scales it.
 CscMatrix<double> permuted_and_scaled(Index n) {
     return matrix_of(n, Symmetry::general, [=](Index i, Index j) {
         double const value = i == j ? 1e-5 : i == (j + 1) % n ? 3 + 0.1 * static_cast<double>(j % 3) : 0.0;
@@ -25,7 +25,7 @@ CscMatrix<double> permuted_and_scaled(Index n) {
     });
 }
 
-// Tridiagonal, regular, and with a first pivot that is replaced when columns are eliminated one by one.
+// A regular tridiagonal matrix. Its first pivot is replaced when columns are eliminated one by one.
 CscMatrix<double> with_a_tiny_pivot(Index n) {
     return matrix_of(n, Symmetry::general, [](Index i, Index j) {
         if (i == j) return j == 0 ? 1e-14 : 4.0;
@@ -47,7 +47,7 @@ TEST(MixedPrecision, WithoutMemoryToFallBackLeavesNoFactors) {
     std::vector<double> const b(static_cast<std::size_t>(a.cols), 1.0);
     Options options = on_threads(1);
     options.mixed_precision = true;
-    options.tolerance = 1e-30; // out of reach
+    options.tolerance = 1e-30; // cannot be reached
     Solver<double> solver(options);
     solver.analyze(a);
     options.max_memory = solver.report().analysis.memory_bytes;
@@ -56,7 +56,7 @@ TEST(MixedPrecision, WithoutMemoryToFallBackLeavesNoFactors) {
     ASSERT_EQ(solver.report().factor.scalar, Scalar::s);
     auto x = solver.solve(b);
     EXPECT_EQ(status_of([&] { solver.refine(a, b, x); }), Status::out_of_memory);
-    EXPECT_LT(normwise_backward_error<double>(a, x, b, 1), 1e-12); // the best there was
+    EXPECT_LT(normwise_backward_error<double>(a, x, b, 1), 1e-12); // x is the best iterate
     EXPECT_EQ(status_of([&] { (void)solver.solve(b); }), Status::usage);
     solver.factorize(a);
     EXPECT_EQ(solver.solve(b).size(), b.size());
@@ -83,7 +83,7 @@ TEST(Refine, LeavesAUsableSolutionWhenRefusedOrCancelled) {
     ASSERT_TRUE(solver.report().analysis.scaled);
     auto const solved = solver.solve(b);
 
-    options.refine = RefineMethod::cg; // not for this matrix
+    options.refine = RefineMethod::cg; // does not suit this matrix
     solver.set_options(options);
     auto x = solved;
     EXPECT_EQ(status_of([&] { solver.refine(a, b, x); }), Status::usage);
@@ -92,7 +92,7 @@ TEST(Refine, LeavesAUsableSolutionWhenRefusedOrCancelled) {
     options.refine = RefineMethod::gmres;
     options.cancel = [] { return true; };
     solver.set_options(options);
-    x.assign(50, 1.0); // far away, so that there is something to do
+    x.assign(50, 1.0); // so far from the solution that refinement has work to do
     EXPECT_EQ(status_of([&] { solver.refine(a, b, x); }), Status::cancelled);
     EXPECT_EQ(x, std::vector<double>(50, 1.0));
 }
@@ -115,7 +115,8 @@ TEST(Refine, TakesOnlyThePatternThatWasFactorized) {
     EXPECT_EQ(solver.refine(a, b, x).status, Status::ok);
 }
 
-// Random, of one pattern for one `pattern`; a third of the diagonal is weak, another one for other `values`.
+// A random matrix with a pattern for each `pattern`. A third of its diagonal is weak, which depends on
+// `values`.
 CscMatrix<double> with_weak_diagonal(unsigned pattern, unsigned values) {
     std::mt19937 where(pattern), what(values);
     constexpr Index n = 60;
@@ -133,7 +134,7 @@ CscMatrix<double> with_weak_diagonal(unsigned pattern, unsigned values) {
     return a;
 }
 
-TEST(Refactorization, MakesUpForScalesThatHaveAged) {
+TEST(Refactorization, CorrectsScalesOfOtherValues) {
     Options options = on_threads(1);
     options.matching = Toggle::on;
     std::vector<double> const b(60, 1.0);
@@ -151,7 +152,7 @@ TEST(Refactorization, MakesUpForScalesThatHaveAged) {
     }
 }
 
-TEST(Overflow, IsAvoidedByScalingAndNotTakenForSingularity) {
+TEST(Overflow, IsAvoidedByScalingAndNotReportedAsSingularity) {
     auto a = matrix_from<float>(Symmetry::symmetric, {{1e38f, 3e38f}, {3e38f, 2e38f}});
     for (Factorization const kind : {Factorization::ldlt, Factorization::lu}) {
         Options options = on_threads(1);
@@ -173,20 +174,20 @@ TEST(Overflow, IsAvoidedByScalingAndNotTakenForSingularity) {
     }
 }
 
-// Cyclic, with one strong entry in each column: on the diagonal or below it.
+// A cyclic matrix with one strong entry in each column, on the diagonal or below it.
 CscMatrix<double> with_two_transversals(Index n, double diagonal, double below) {
     return matrix_of(n, Symmetry::general, [=](Index i, Index j) {
         return i == j ? diagonal : i == (j + 1) % n ? below : 0.0;
     });
 }
 
-TEST(Refactorization, AnalyzesAgainWhereTheMatchingIsStale) {
+TEST(Refactorization, AnalyzesAgainIfTheMatchingIsOutdated) {
     Options options = one_column_at_a_time();
     auto const notes_about_it = [](Solver<double> const& solver) {
         return std::ranges::count_if(solver.report().notes,
                                      [](auto const& note) { return note.starts_with("analyzed again"); });
     };
-    for (Index const n : {12, 60}) { // without a new analysis entries of 60 columns overflow
+    for (Index const n : {12, 60}) { // without a new analysis, entries of 60 columns overflow
         auto const analyzed = with_two_transversals(n, 4, 1), a = with_two_transversals(n, 1e-14, 4);
         options.matching = Toggle::automatic;
         auto solver = factorized(analyzed, options);
@@ -208,7 +209,7 @@ TEST(Refactorization, AnalyzesAgainWhereTheMatchingIsStale) {
     }
 }
 
-TEST(Singularity, IsNoMatterOfRightHandSidesThatAreNotFinite) {
+TEST(Singularity, IsNotConcludedFromRightHandSidesThatAreNotFinite) {
     auto const a = with_a_tiny_pivot(60);
     auto solver = factorized(a, one_column_at_a_time());
     ASSERT_EQ(solver.report().factor.pivots_replaced, 1);
@@ -218,10 +219,10 @@ TEST(Singularity, IsNoMatterOfRightHandSidesThatAreNotFinite) {
     b[3] = 1;
     EXPECT_EQ(solve_and_refine(solver, a, b).status, Status::ok);
     EXPECT_FALSE(solver.report().factor.numerically_singular);
-    EXPECT_EQ(status_of([&] { (void)solver.determinant(); }), Status::inaccurate) << "it is not zero";
+    EXPECT_EQ(status_of([&] { (void)solver.determinant(); }), Status::inaccurate) << "not zero";
 }
 
-TEST(Singularity, IsSeenInARowOfZeros) {
+TEST(Singularity, IsDetectedInARowOfZeros) {
     for (auto const symmetry : {Symmetry::general, Symmetry::symmetric}) {
         CscMatrix<double> const a{2, 2, symmetry, {0, 1, 2}, {0, 1}, {1, 0}};
         Options options = on_threads(1);
@@ -232,7 +233,7 @@ TEST(Singularity, IsSeenInARowOfZeros) {
     }
 }
 
-TEST(ConditionOption, BoundsNoErrorOfASolutionThatIsOneOfMany) {
+TEST(ConditionOption, HasNoErrorBoundForASolutionThatIsNotUnique) {
     auto const a = matrix_from(Symmetry::symmetric, {{1, 1}, {1, 1}});
     Options options = on_threads(1);
     options.condition = true;
@@ -242,7 +243,7 @@ TEST(ConditionOption, BoundsNoErrorOfASolutionThatIsOneOfMany) {
     EXPECT_EQ(report.forward_error, std::numeric_limits<double>::infinity());
 }
 
-TEST(Refactorization, NotesOnlyWhatConcernsIt) {
+TEST(Refactorization, HasOnlyItsOwnNotes) {
     auto const a = with_a_tiny_pivot(60);
     auto solver = factorized(a, one_column_at_a_time());
     auto const notes = solver.report().notes;
@@ -250,7 +251,7 @@ TEST(Refactorization, NotesOnlyWhatConcernsIt) {
     EXPECT_EQ(solver.report().notes, notes);
 }
 
-TEST(Schur, SaysThatTheInteriorIsSingular) {
+TEST(Schur, ReportsASingularInterior) {
     auto a = matrix_from(Symmetry::symmetric, {{1, 1, 1}, {1, 1, 2}, {1, 2, 0}}); // the second pivot changes
     Options options = on_threads(1);
     options.schur = {2};
@@ -267,7 +268,7 @@ TEST(Schur, SaysThatTheInteriorIsSingular) {
     }
 }
 
-TEST(Options, RefuseNumbersWithoutMeaning) {
+TEST(Options, RefuseInvalidNumbers) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     constexpr double infinite = std::numeric_limits<double>::infinity();
     auto const refused = [](auto change) {

@@ -1,4 +1,4 @@
-// The flat report: every member under its own name, with its value.
+// The flat report contains every member with its name and value.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -12,7 +12,7 @@ namespace {
 std::map<std::string, decltype(ReportField::value)> as_map(Report const& report) {
     std::map<std::string, decltype(ReportField::value)> map;
     for (ReportField const& field : report_fields(report))
-        EXPECT_TRUE(map.emplace(field.name, field.value).second) << field.name << " is there twice";
+        EXPECT_TRUE(map.emplace(field.name, field.value).second) << field.name << " appears twice";
     return map;
 }
 
@@ -63,7 +63,8 @@ FactorResult result(std::string machine, std::vector<int> nodes, std::vector<dou
 }
 
 TEST(FactorResults, AddUpByTheNodesOfEachComputer) {
-    // Two processes of one computer, on a node each and with something elsewhere, and one of another.
+    // Two processes of one computer have a node each and some bytes elsewhere. A third process is on another
+    // computer.
     std::vector<FactorResult> all{result("b", {1}, {10, 1}, 100, 0.5), result("a", {0, 1}, {7, 8}, 300, 1),
                                   result("b", {0}, {20, 2}, 0, -1)};
     FactorizeStats &first = all[0].stats, &second = all[1].stats, &third = all[2].stats;
@@ -72,7 +73,7 @@ TEST(FactorResults, AddUpByTheNodesOfEachComputer) {
     second.steals_by_distance = {0, 3}, third.steals_by_distance = {0, 1, 4};
     second.exchange.messages_sent = 5, third.exchange.messages_sent = 6;
     FactorReport report;
-    report.time_s = 10; // of another attempt
+    report.time_s = 10; // the time of another attempt
     report.busy_s_of_process = {1, 2, 3};
     add_up(all, 2, report);
     EXPECT_EQ(report.time_s, 13);

@@ -14,7 +14,7 @@ namespace {
 
 using namespace test;
 
-// A circuit: conductances between near nodes, two nets that many nodes are connected to, and voltage sources,
+// The matrix of a circuit: conductances between near nodes, two nets with many nodes, and voltage sources,
 // whose diagonal entries are zero and not stored.
 template <class T> CscMatrix<T> circuit(Index nodes, Index sources, std::uint64_t seed) {
     SplitMix64 random(seed);
@@ -119,7 +119,7 @@ TYPED_TEST(ScalarPath, RefactorizesWithTheSamePivotsAndChoosesNewOnesIfTheyAreBa
     for (T& value : a.values) value *= Real<T>(1.5);
     solver.factorize(a);
     EXPECT_TRUE(solver.report().factor.pivots_reused);
-    // Now the diagonal is tiny, so that its pivots would be useless.
+    // The diagonal becomes tiny, so that its pivots are useless.
     for (Index j = 0; j < a.cols; ++j)
         for (Offset const p : a.entries_of(j))
             if (a.row_ind[p] == j) a.values[p] *= Real<T>(1e-12);
@@ -150,7 +150,7 @@ TYPED_TEST(ScalarPath, SingularMatricesAreFoundWithAndWithoutSupernodes) {
         EXPECT_TRUE(solver.report().factor.numerically_singular);
         EXPECT_EQ(solver.determinant().phase, T(0));
     }
-    CscMatrix<T> structural; // two columns have one row
+    CscMatrix<T> structural; // two columns have their only entry in the same row
     structural.rows = structural.cols = 3;
     structural.col_ptr = {0, 1, 2, 4};
     structural.row_ind = {1, 1, 0, 2};
@@ -220,7 +220,7 @@ TEST(ScalarPath, RefactorizationAndSolveDoNotAllocate) {
     solver.solve_in_place(x);
     for (double& value : a.values) value *= 1.25;
     constexpr long many = std::numeric_limits<long>::max();
-    failing_new::countdown = many; // one less after each allocation of the program
+    failing_new::countdown = many; // each allocation of the program decrements it
     solver.factorize(a);
     solver.solve_in_place(x);
     EXPECT_EQ(failing_new::countdown.exchange(-1), many);

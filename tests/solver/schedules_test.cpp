@@ -1,4 +1,4 @@
-// Every factorization and scalar under every schedule, allocation and splitting.
+// Runs every factorization and scalar with every schedule, allocation and splitting.
 #include <algorithm>
 #include <chrono>
 
@@ -54,7 +54,7 @@ TEST(DynamicSchedules, TwoDimensionsMakeMoreTasks) {
     }
 }
 
-// Workers are idle at the top of the tree, so some run divides a task.
+// Workers are idle near the root of the tree, so some run divides a task.
 TEST(DynamicSchedules, TasksAreDividedWhileTheyRun) {
     auto const matrix = generated<double>("lap3d:12");
     for (SchedulePolicy const schedule : all_schedules) {
@@ -155,7 +155,7 @@ TEST(DynamicSchedules, NameTheRowThatIsNotPositive) {
             solver.factorize(matrix);
         })) << to_string(schedule);
         matrix.values[matrix.col_ptr[100]] = 6;
-        solver.factorize(matrix); // works again
+        solver.factorize(matrix); // the solver can be used again
         matrix.values[matrix.col_ptr[100]] = -5;
     }
 }
@@ -169,7 +169,7 @@ TEST(DynamicSchedules, KnowWhichNumaNodesAreNear) {
     auto const matrix = generated<double>("lap3d:10");
     solver.analyze(matrix);
     EXPECT_EQ(solver.predict(1, 8).steals_by_distance.size(), 4u);
-    bool seen = false; // not in each run, as threads differ in time
+    bool seen = false; // not in each run, because threads vary in time
     for (int run = 0; run < 50 && !seen; ++run) {
         solver.factorize(matrix);
         seen = solver.report().factor.steals_by_distance.size() == 4;

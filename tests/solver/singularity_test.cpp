@@ -1,4 +1,5 @@
-// Singular matrices must never pass for solved, whatever the right-hand side; ill-scaled ones must.
+// Singular matrices must never be reported as solved, whatever the right-hand side. Ill-scaled matrices must
+// be solved.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace espalier {
 namespace {
 
-// 2D Laplacian with Neumann boundaries: row sums are zero, constants are the null space.
+// The 2D Laplacian with Neumann boundaries. Row sums are zero, and constants are the null space.
 CscMatrix<double> neumann(Index n, bool symmetric) {
     auto const near = [](Index a, Index b) { return std::abs(a - b) == 1; };
     auto const degree = [n](Index x) { return (x > 0) + (x + 1 < n); };
@@ -22,14 +23,14 @@ CscMatrix<double> neumann(Index n, bool symmetric) {
     return matrix_of(n * n, symmetric ? Symmetry::symmetric : Symmetry::general, value);
 }
 
-// Symmetric tridiagonal with `beside` next to the diagonal.
+// A symmetric tridiagonal matrix with `beside` next to the diagonal.
 template <class Diagonal> CscMatrix<double> tridiagonal(Index n, Diagonal const& diagonal, double beside) {
     return matrix_of(n, Symmetry::symmetric, [&](Index i, Index j) {
         return i == j ? diagonal(j) : i == j + 1 ? beside : 0.0;
     });
 }
 
-// True when the run ends in a flag: an error, an unconverged solution, or one marked singular.
+// Whether the run ends in a flag: an error, an unconverged solution, or one marked singular.
 bool is_flagged(CscMatrix<double> const& a, std::vector<double> const& b, Factorization kind) {
     Options options;
     options.factorization = kind;
@@ -42,7 +43,7 @@ bool is_flagged(CscMatrix<double> const& a, std::vector<double> const& b, Factor
     }
 }
 
-TEST(Singularity, OfANeumannLaplacianIsFlaggedForEveryFactorization) {
+TEST(Singularity, IsFlaggedForANeumannLaplacianByEveryFactorization) {
     for (Index const n : {Index{3}, Index{10}, Index{37}}) {
         std::vector<double> inconsistent(static_cast<std::size_t>(n * n), 0.0);
         inconsistent[0] = 1;
@@ -54,18 +55,19 @@ TEST(Singularity, OfANeumannLaplacianIsFlaggedForEveryFactorization) {
     }
 }
 
-TEST(Singularity, IsSeenThroughAConsistentRightHandSide) {
+TEST(Singularity, IsDetectedWithAConsistentRightHandSide) {
     auto const a = matrix_from(Symmetry::general, {{1, 1}, {1, 1}});
     EXPECT_TRUE(is_flagged(a, {1, 1}, Factorization::lu));
     auto solver = factorized(a);
     EXPECT_EQ(solver.report().factor.pivots_replaced, 1);
-    auto const report = solve_and_refine(solver, a, {1, 0}); // there is no solution
+    auto const report = solve_and_refine(solver, a, {1, 0}); // no solution exists
     EXPECT_GT(report.backward_error, 1e-12);
     EXPECT_FALSE(report.converged);
 }
 
-TEST(Singularity, IsNotSeenInBadScaling) {
-    // D A D of a good matrix, scales over 24 decades: solved, to every digit, by every factorization.
+TEST(Singularity, IsNotConcludedFromBadScaling) {
+    // The matrix is D A D for a good matrix A and scales over 24 decades. Every factorization solves it to
+    // full accuracy.
     CscMatrix<double> a = neumann(12, true);
     auto scale = [](Index i) { return std::exp2(static_cast<double>(i % 81 - 40)); };
     for (Index j = 0; j < a.cols; ++j) a.values[a.col_ptr[j]] += 0.5; // the diagonal comes first
@@ -81,8 +83,8 @@ TEST(Singularity, IsNotSeenInBadScaling) {
     }
 }
 
-// A chain held by constraints, `twice` of them on the same pair of unknowns: the null vector then lies in two
-// multipliers among hundreds of unknowns of every size.
+// A chain held by constraints, of which `twice` puts two on the same pair of unknowns. The null vector is
+// then in two multipliers among hundreds of unknowns of very different sizes.
 CscMatrix<double> constrained_chain(Index n, Index constraints, bool twice) {
     auto const constrained = [=](Index c) { return (twice && c == 1 ? 0 : c) * (n / constraints); };
     return matrix_of(n + constraints, Symmetry::symmetric, [=](Index i, Index j) {
@@ -93,7 +95,7 @@ CscMatrix<double> constrained_chain(Index n, Index constraints, bool twice) {
     });
 }
 
-TEST(Singularity, IsSeenInANullVectorOfTwoMultipliersAmongMany) {
+TEST(Singularity, IsDetectedInANullVectorOfTwoMultipliersAmongMany) {
     for (Index const n : {60, 400}) {
         auto const singular = constrained_chain(n, 20, true);
         std::vector<double> b(singular.cols, 1.0);
@@ -104,8 +106,8 @@ TEST(Singularity, IsSeenInANullVectorOfTwoMultipliersAmongMany) {
     }
 }
 
-// Static pivots of matrices without a diagonal are replaced in great numbers. The factors are then useless,
-// and so are the large vectors that they give.
+// Many static pivots of matrices without a diagonal are replaced. The factors are then useless, and so are
+// the large vectors that they give.
 TEST(Singularity, IsNotConcludedFromUselessFactors) {
     int replaced = 0;
     for (unsigned seed = 0; seed < 60; ++seed) {
@@ -133,15 +135,15 @@ TEST(Singularity, IsNotConcludedFromUselessFactors) {
     EXPECT_GT(replaced, 10);
 }
 
-TEST(Conditioning, AtTheEdgeOfSingularityStillGivesEveryDigit) {
-    // Entries from -1 to 2, all exact, and an inverse of order 1e13: x = 1 over 2^-44.
+TEST(Conditioning, NearSingularityStillGivesFullAccuracy) {
+    // The entries are exact and between -1 and 2, and the inverse is of order 1e13: x = 1 over 2^-44.
     constexpr Index n = 24;
     double const shift = std::ldexp(1.0, -44);
     auto const a = tridiagonal(
         n, [=](Index j) { return j == 0       ? 1 + shift
                                  : j + 1 == n ? 1.0
                                               : 2.0; }, -1);
-    // Summing the rows from the last one up: shift * x_0 = sum of b, and the differences follow.
+    // The sum of the rows from the last one up gives shift * x_0 = sum of b; the differences follow.
     std::vector<double> b(n, 0.0);
     b[0] = 1;
     Options options;
@@ -154,9 +156,9 @@ TEST(Conditioning, AtTheEdgeOfSingularityStillGivesEveryDigit) {
     for (double const value : x) EXPECT_LE(std::abs(value * shift - 1), 1e-15);
 }
 
-TEST(Fallback, ScalesWhatCholeskyLeftUnscaled) {
-    // Indefinite with a positive diagonal, scaled over 24 decades: llh is tried first and meets it in the
-    // end.
+TEST(Fallback, ScalesASystemThatCholeskyLeftUnscaled) {
+    // The matrix is indefinite with a positive diagonal, scaled over 24 decades. llh is tried first, and
+    // fails near the end.
     auto a = tridiagonal(
         60, [](Index) { return 1.0; }, -0.9);
     auto scale = [](Index i) { return std::exp2(static_cast<double>(i * 37 % 81 - 40)); };
@@ -195,7 +197,7 @@ void expect_true_bound(double most_scale) {
     for (Index j = 0; j < n; ++j) b[j] *= scale(j), exact[j] /= scale(j);
     double const largest = *std::ranges::max_element(exact);
     for (Factorization const kind : {Factorization::ldlt, Factorization::lu})
-        for (bool const asked_later : {true, false}) { // than by factorize(), which then replaces pivots
+        for (bool const asked_later : {true, false}) { // later, or by factorize(), which then replaces pivots
             Options options;
             options.factorization = kind;
             options.pivoting = Pivoting::static_pivots;
@@ -221,8 +223,8 @@ TEST(ConditionOption, BoundsTheErrorOfABadlyScaledMatrixWithAReplacedPivot) {
     for (double const most_scale : {2, 6, 12, 20}) expect_true_bound(most_scale);
 }
 
-// A kept unknown without entries: its row of S is zero.
-TEST(Schur, OfARegularInteriorMayHaveAZeroRow) {
+// A kept unknown has no entries, so its row of S is zero.
+TEST(Schur, MayHaveAZeroRowIfTheInteriorIsRegular) {
     auto const a = matrix_of(6, Symmetry::symmetric, [](Index i, Index j) -> double {
         if (i == 2 || j == 2) return 0;
         return i == j ? 3 : i == j + 1 || i == j + 2 ? -1 : 0;
@@ -240,8 +242,8 @@ TEST(Schur, OfARegularInteriorMayHaveAZeroRow) {
     }
 }
 
-// They are not scaled.
-TEST(Singularity, OfAnInteriorDoesNotDependOnTheSizeOfKeptUnknowns) {
+// Kept unknowns are not scaled.
+TEST(Singularity, IgnoresTheSizeOfKeptUnknowns) {
     std::vector<Index> const kept{4, 9};
     auto const is_kept = [&](Index i) { return std::ranges::count(kept, i) > 0; };
     auto const a = matrix_of(20, Symmetry::symmetric, [&](Index i, Index j) {
@@ -258,8 +260,8 @@ TEST(Singularity, OfAnInteriorDoesNotDependOnTheSizeOfKeptUnknowns) {
     }
 }
 
-// The scales of the analysis are those of other values.
-TEST(Refactorization, IsNotSingularBecauseTheScalesOfAnInteriorAreOld) {
+// The analysis computed its scales from other values.
+TEST(Refactorization, IsNotSingularBecauseOfScalesOfOtherValues) {
     auto a = matrix_of(20, Symmetry::symmetric, [](Index i, Index j) {
         return i == j ? (i % 2 ? 3.0 : -40.0) : i - j < 3 ? 1.0 : 0.0;
     });

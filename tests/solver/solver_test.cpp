@@ -1,4 +1,5 @@
-// The whole pipeline: every factorization x scalar x threads x ordering against the backward error.
+// Tests the whole pipeline by the backward error, for every factorization, scalar, number of threads and
+// ordering.
 #include <set>
 
 #include <gtest/gtest.h>
@@ -34,7 +35,7 @@ double solve_error(CscMatrix<T> const& a, Options const& options, Index nrhs = 1
     return error;
 }
 
-// Matrices that fit each factorization; complex ones only for complex scalars.
+// Matrices that fit each factorization. Complex matrices are used only with complex scalars.
 std::vector<Problem> cases(bool complex, bool double_precision) {
     using enum Factorization;
     std::vector<Problem> all = {
@@ -130,7 +131,8 @@ TEST(Solver, GivesTheSameBitsEveryTime) {
 }
 
 TEST(Solver, FallsBackFromLlhToLdlhWhenAutoMeetsANegativePivot) {
-    // Positive diagonal, |a_ij|^2 < a_ii a_jj, and yet indefinite: 1 on the diagonal, -0.9 beside it.
+    // The matrix is indefinite although its diagonal is positive and |a_ij|^2 < a_ii a_jj: 1 on the diagonal,
+    // -0.9 beside it.
     auto const a = matrix_of(40, Symmetry::symmetric, [](Index i, Index j) {
         return i == j ? 1.0 : i == j + 1 ? -0.9 : 0.0;
     });
@@ -156,7 +158,7 @@ TEST(Solver, HandlesOrdersZeroAndOne) {
     EXPECT_EQ(solver.solve(std::vector<double>{8}), std::vector<double>{-2});
 }
 
-TEST(Solver, NamesMisuse) {
+TEST(Solver, ReportsMisuse) {
     auto a = generated<double>("lap2d:4");
     Solver<double> solver;
     EXPECT_EQ(status_of([&] { std::ignore = solver.solve(std::vector<double>(16)); }), Status::usage);
@@ -238,7 +240,7 @@ TEST(Solver, OrdersAgainOnlyIfTheFactorizationIsLong) {
         found.insert(find_best(with_many_unknowns(with_long_edge(spec), 20)));
     EXPECT_GT(found.size(), 1);
 
-    int left_alone = 0; // short factorizations, although another ordering is better
+    int left_alone = 0; // short factorizations that keep their ordering although another one is better
     for (char const* const spec : {"lap2d:30", "lap2d:34", "lap2d:40", "lap2d:46", "lap3d:9", "lap3d:11"}) {
         auto const a = with_long_edge(spec);
         Report const chosen = analysis_with(a, OrderingMethod::automatic);

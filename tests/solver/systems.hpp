@@ -1,4 +1,4 @@
-// Options and calls of most tests of a solver.
+// Options and calls that most tests of a solver use.
 #pragma once
 
 #include <vector>
@@ -18,12 +18,12 @@ inline Options on_threads(int threads) {
     return options;
 }
 
-/// `value` on process 0, and an empty one elsewhere.
+/// Returns `value` on process 0, and an empty one elsewhere.
 template <class Value> Value on_process_0(Communicator const& comm, Value const& value) {
     return comm.rank() == 0 ? value : Value();
 }
 
-/// Columns [first, end) of a matrix.
+/// Returns columns [first, end) of a matrix.
 inline CscMatrix<double> columns_of(CscMatrix<double> const& matrix, Index first, Index end) {
     Offset const from = matrix.col_ptr[first], to = matrix.col_ptr[end];
     CscMatrix<double> part{matrix.rows, end - first, matrix.symmetry, {}, {}, {}};

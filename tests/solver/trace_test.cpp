@@ -53,8 +53,9 @@ TEST_F(SolverTrace, HoldsEveryStepOfEveryWorker) {
 
     EXPECT_THROW(solver.write_trace(folder.file("empty.paje")), Error);
     EXPECT_FALSE(std::filesystem::exists(folder.file("empty.paje")));
-    solver.factorize(matrix); // what was written is not written again
-    EXPECT_THROW(solver.write_trace(folder.file("nowhere/again.paje")), Error); // and nothing is lost
+    solver.factorize(matrix); // records that were written are not written again
+    // a failed write keeps the records
+    EXPECT_THROW(solver.write_trace(folder.file("nowhere/again.paje")), Error);
     solver.write_trace(folder.file("again.paje"));
     trace::Trace const again = trace::read_paje(folder.file("again.paje"));
     EXPECT_FALSE(trace::phase(again, "ordering").has_value());
@@ -79,7 +80,7 @@ TEST_F(SolverTrace, PredictionsOfAnotherMachineAddUp) {
     Options options = recording(2);
     options.topology = "numa:2 core:2";
     Solver<double> solver(options);
-    EXPECT_THROW(static_cast<void>(solver.predict(1)), Error); // before analyze
+    EXPECT_THROW(static_cast<void>(solver.predict(1)), Error); // analyze was not called yet
     solver.analyze(matrix);
     EXPECT_THROW(static_cast<void>(solver.predict(0)), Error);
     EXPECT_THROW(static_cast<void>(solver.predict(1 << 11, 1 << 10)), Error);
@@ -90,7 +91,7 @@ TEST_F(SolverTrace, PredictionsOfAnotherMachineAddUp) {
     EXPECT_GT(one.solve_s, 0);
     EXPECT_EQ(one.messages, 0);
     Prediction const all = solver.write_predicted_trace(folder.file("predicted.paje.gz"), 3, 0, "lap3d:8");
-    EXPECT_EQ(all.threads, 4); // those of the topology
+    EXPECT_EQ(all.threads, 4); // the number of the topology
     EXPECT_EQ(all.process.size(), 3u);
     ASSERT_EQ(all.idle_s.size(), 12u);
     double const idle = std::accumulate(all.idle_s.begin(), all.idle_s.end(), 0.0);

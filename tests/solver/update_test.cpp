@@ -1,4 +1,4 @@
-// Low-rank updates of the factors, against dense sums and products.
+// Low-rank updates of the factors, compared with dense sums and products.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ template <class T> CscMatrix<T> columns_of(Index n, std::vector<std::vector<std:
     return w;
 }
 
-// Random columns on the patterns of some columns of the factor, times `size`.
+// Random columns with patterns of some columns of the factor, multiplied by `size`.
 template <class T> CscMatrix<T> fitting_columns(Factors<T> const& factors, Index count, double size, unsigned seed) {
     std::mt19937 engine(seed);
     Index const n = factors.lower.cols;
@@ -41,7 +41,7 @@ template <class T> CscMatrix<T> fitting_columns(Factors<T> const& factors, Index
     return columns_of(n, columns);
 }
 
-// A + sign W W^H, or W W^T for a symmetric matrix.
+// Returns A + sign W W^H, with W W^T for a symmetric matrix.
 template <class T> Dense<T> updated(CscMatrix<T> const& a, CscMatrix<T> const& w, int sign) {
     Dense<T> sum = to_dense(a);
     auto const columns = to_dense(w);
@@ -92,7 +92,7 @@ template <class T> double roundoff(Index n, Index rank) {
 template <class T> class Updates : public testing::Test {};
 TYPED_TEST_SUITE(Updates, test::Scalars);
 
-// In scaled systems, too. The second step takes the first one back.
+// The systems may be scaled. The second step reverts the first one.
 TYPED_TEST(Updates, ChangeTheFactorsInPlace) {
     using T = TypeParam;
     constexpr Index n = 48, rank = 5;
@@ -128,7 +128,7 @@ TYPED_TEST(Updates, ChangeTheFactorsInPlace) {
         }
         EXPECT_EQ(solver.report().factor.updates, 2);
         EXPECT_LE(largest_difference(to_dense(matrix), original), 20 * rank * epsilon<T>);
-        if (kind == Factorization::llh) { // is unique
+        if (kind == Factorization::llh) { // only these factors are unique
             EXPECT_LE(largest_difference(to_dense(solver.factors().lower), to_dense(before.lower)),
                       10 * roundoff<T>(n, rank));
         }
@@ -139,11 +139,11 @@ TYPED_TEST(Updates, ChangeTheFactorsInPlace) {
     }
 }
 
-// Also if the first columns alone could be subtracted.
-TYPED_TEST(Updates, OfCholeskyFailWithoutChanges) {
+// The update fails even if its first columns alone could be subtracted.
+TYPED_TEST(Updates, LeaveCholeskyFactorsUnchangedWhenTheyFail) {
     using T = TypeParam;
     constexpr Index n = 48;
-    CscMatrix<T> matrix = random_matrix<T>(Factorization::llh, n, 6); // 7 on the diagonal
+    CscMatrix<T> matrix = random_matrix<T>(Factorization::llh, n, 6); // the diagonal is 7
     Solver<T> solver = factorized(matrix, narrow_blocks(Factorization::llh));
     auto const b = test::random_vector<T>(n, 7);
     auto const x = solver.solve(b);
@@ -153,7 +153,7 @@ TYPED_TEST(Updates, OfCholeskyFailWithoutChanges) {
                              [&] { solver.downdate(matrix, w); }));
     EXPECT_EQ(solver.solve(b), x);
     EXPECT_EQ(matrix.values, same.values);
-    // Its pattern is not in the factors, and the attempt to factorize anew fails.
+    // The pattern of these columns is not in the factors, and the attempt to factorize anew fails.
     std::vector<std::pair<Index, T>> wide;
     for (Index i = 0; i < n; ++i) wide.emplace_back(i, T(2));
     EXPECT_EQ(status_of([&] { solver.downdate(matrix, columns_of<T>(n, {wide})); }), Status::not_positive_definite);
@@ -161,7 +161,7 @@ TYPED_TEST(Updates, OfCholeskyFailWithoutChanges) {
     EXPECT_EQ(solver.solve(b), x);
 }
 
-TEST(Update, GoesOnWithLdlIfTheFactorizationIsChosen) {
+TEST(Update, ContinuesWithLdlIfTheFactorizationIsAutomatic) {
     auto matrix = random_matrix<double>(Factorization::llh, 48, 6);
     Solver<double> solver = factorized(matrix, narrow_blocks());
     ASSERT_EQ(solver.report().factorization, Factorization::llh);
@@ -174,7 +174,7 @@ TEST(Update, GoesOnWithLdlIfTheFactorizationIsChosen) {
     EXPECT_EQ(solver.inertia(), (Inertia{48, 0, 0}));
 }
 
-TEST(Update, FactorizesAnewWhatDoesNotFit) {
+TEST(Update, FactorizesAnewIfTheStructureDoesNotFit) {
     constexpr Index n = 48;
     for (Factorization const kind : {Factorization::llh, Factorization::lu}) {
         CscMatrix<double> matrix = random_matrix<double>(kind, n, 3);
@@ -195,7 +195,7 @@ TEST(Update, FactorizesAnewWhatDoesNotFit) {
     }
 }
 
-// The natural order has the pivot 2 first, which becomes zero.
+// The natural order begins with the pivot 2, which becomes zero.
 TEST(Update, FactorizesAnewForPoorPivots) {
     auto matrix = matrix_from(Symmetry::symmetric, std::vector<std::vector<double>>{{2, 1}, {1, 0.1}});
     Options options = on_threads(1);
@@ -208,7 +208,7 @@ TEST(Update, FactorizesAnewForPoorPivots) {
     EXPECT_TRUE(solve_and_refine(solver, matrix, {1, 2}).converged);
 }
 
-// Wide panels are shared by the threads, which does not change the numbers.
+// Threads share wide panels, which does not change the numbers.
 TEST(Update, WithManyColumnsIsTheSameOnTwoThreads) {
     constexpr Index n = 240, rank = 48;
     auto const a = matrix_of<double>(n, Symmetry::symmetric, [](Index i, Index j) { return i == j ? 2 : 1; });
@@ -245,7 +245,7 @@ TEST(Update, ChangesFactorsInSinglePrecision) {
     EXPECT_LE(report.history.front(), roundoff<float>(48, 2));
 }
 
-// With a process that follows and one that calls. A failure leaves the factors to both.
+// One process calls and the other follows. Both keep the factors after a failure.
 TEST(Update, FactorizesAnewOnSeveralProcesses) {
     constexpr Index n = 48;
     auto const a = random_matrix<double>(Factorization::llh, n, 3);
@@ -264,7 +264,7 @@ TEST(Update, FactorizesAnewOnSeveralProcesses) {
         });
 }
 
-TEST(Update, SaysWhatIsWrong) {
+TEST(Update, ReportsWrongArguments) {
     auto matrix = random_matrix<double>(Factorization::llh, 48, 3);
     auto const w = columns_of<double>(48, {{{5, 3.0}}});
     Solver<double> unready(narrow_blocks());
@@ -276,7 +276,7 @@ TEST(Update, SaysWhatIsWrong) {
     auto other = random_matrix<double>(Factorization::llh, 48, 4);
     EXPECT_EQ(status_of([&] { solver.update(other, w); }), Status::usage);
     EXPECT_EQ(status_of([&] { solver.update(matrix, unknown); }), Status::bad_input);
-    EXPECT_TRUE(solver.update(matrix, columns_of<double>(48, {}))); // nothing
+    EXPECT_TRUE(solver.update(matrix, columns_of<double>(48, {}))); // an empty update
     EXPECT_TRUE(solver.update(matrix, DenseMatrix<double>{48, 2, std::vector<double>(96, 0.0)}));
     EXPECT_EQ(status_of([&] { solver.update(matrix, DenseMatrix<double>{48, 2, {}}); }), Status::usage);
     Options keeps = narrow_blocks(Factorization::llh);

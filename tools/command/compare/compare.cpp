@@ -95,7 +95,7 @@ bool attempt(CompareRow& row, std::function<void()> const& body) {
 
 Subcommand compare_command() {
     return make_subcommand<CompareOptions>(
-        "compare", "the same work under several settings: a table", compare_help, declare_compare,
+        "compare", "run the same work under several settings and print a table", compare_help, declare_compare,
         [](CompareOptions const& options) { check(options); }, compare);
 }
 

@@ -169,7 +169,7 @@ policies. Memory on another NUMA node and memory that many threads use at once s
 
 Subcommand dense_command() {
     Subcommand command = make_subcommand<DenseOptions>(
-        "dense", "tiled dense Cholesky or QR, run or simulated, to try schedules", dense_help, declare_dense,
+        "dense", "run or simulate tiled dense Cholesky or QR, to try schedules", dense_help, declare_dense,
         check_dense, dense);
     command.takes_file = false;
     return command;

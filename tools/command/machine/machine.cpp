@@ -177,8 +177,8 @@ to the fastest core alone.
 
 Subcommand machine_command() {
     Subcommand command =
-        make_subcommand<MachineOptions>("machine", "topology, memory, BLAS and its speed", machine_help,
-                                        declare_machine, check_machine, show_machine);
+        make_subcommand<MachineOptions>("machine", "show cores, memory and BLAS of this machine, and their speed",
+                                        machine_help, declare_machine, check_machine, show_machine);
     command.takes_file = false;
     return command;
 }

@@ -116,7 +116,7 @@ docs/machine-file.md the file.
 } // namespace
 
 Subcommand simulate_command() {
-    return make_subcommand<SimulateOptions>("simulate", "the factorization on a machine that is not available",
+    return make_subcommand<SimulateOptions>("simulate", "simulate the factorization on a machine that is not available",
                                             simulate_help, declare_simulate, check_simulate, simulate);
 }
 

@@ -120,7 +120,7 @@ run, and 'espalier trace' draws it.
 
 Subcommand analyze_command() {
     return make_subcommand<RunOptions>(
-        "analyze", "ordering, structure, memory and predicted time; nothing is factorized", analyze_help,
+        "analyze", "order the unknowns, and predict fill, memory and time, without factorizing", analyze_help,
         declare_analyze, [](RunOptions const& run) { check(run); }, analyze);
 }
 

@@ -217,7 +217,7 @@ A terminal shows a bar for each long phase; a pipe gets one line for each phase.
 
 Subcommand solve_command() {
     return make_subcommand<RunOptions>(
-        "solve", "analyze, factorize, solve, refine, report", solve_help, declare_solve,
+        "solve", "solve a system and report the error of the solution", solve_help, declare_solve,
         [](RunOptions const& run) { check(run); }, solve);
 }
 

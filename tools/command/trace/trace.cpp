@@ -243,7 +243,7 @@ not dropped. ViTE opens the same files.
 
 Subcommand trace_command() {
     return make_subcommand<TraceOptions>(
-        "trace", "statistics and pictures of a trace: tasks, idle time, critical path", trace_help,
+        "trace", "show statistics and pictures of a trace: tasks, idle time, critical path", trace_help,
         declare_trace, check_trace, show_trace);
 }
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 class IluKeywords(TypedDict, total=False):
     """Types of the keywords of ilu(), which has the others as arguments. None keeps the default."""
 
-    #: factorization of the matrix (auto, llh, llt, ldlt, ldlh, lu) [auto: chosen from its symmetry and
-    #: diagonal]
+    #: factorization of the matrix: Cholesky (llh, llt), LDL (ldlt, ldlh) or LU (lu) (auto, llh, llt, ldlt,
+    #: ldlh, lu) [auto: chosen from its symmetry and diagonal]
     factorization: Literal["auto", "llh", "llt", "ldlt", "ldlh", "lu"] | None
 
     #: permute rows (lu) or pair them (ldlt, ldlh) by a maximum-product matching (auto, on, off) [auto: if a
@@ -41,8 +41,8 @@ class IluKeywords(TypedDict, total=False):
     #: ilu: size of dense blocks [auto: found from the matrix]
     block_size: int | Literal["auto"] | None
 
-    #: ilu: aggregation of rows into tasks by a coarse string such as CD(4) or SD(300)F(32) (auto, none or
-    #: STRING) [auto]
+    #: ilu: aggregation of rows into tasks by a coarse string such as CD(4) (docs/user-guide.md) (auto, none
+    #: or STRING) [auto]
     coarsen: str | os.PathLike[str] | None
 
     #: ilu: runtime that executes the tasks: threads of Espalier with the policy of --schedule, or oneTBB or
@@ -67,8 +67,8 @@ class IluKeywords(TypedDict, total=False):
     #: virtual cores and NUMA nodes [here: this machine]
     topology: str | os.PathLike[str] | None
 
-    #: predict times with a cost model measured on this machine: on measures it again, off takes the one that
-    #: is shipped (auto, on, off) [auto: measured once before a long factorization, and kept]
+    #: predict times with a cost model measured on this machine: on measures it again, off uses the default
+    #: model (auto, on, off) [auto: measured once before a long factorization, and kept]
     calibration: Literal["auto", "on", "off"] | None
 
     #: record what each thread does
@@ -83,10 +83,12 @@ class IluKeywords(TypedDict, total=False):
     #: randnuma) [cyclicnuma]
     push_init: Literal["cyclicnuma", "randnuma"] | None
 
-    #: places: which list receives a ready task (pLoc, pLocNum, pNumaW, pNumaWLoc) [pNumaWLoc]
+    #: places: list that receives a ready task (docs/scheduling.md) (pLoc, pLocNum, pNumaW, pNumaWLoc)
+    #: [pNumaWLoc]
     push: Literal["pLoc", "pLocNum", "pNumaW", "pNumaWLoc"] | None
 
-    #: places: where an idle worker steals (sRand, sRandNuma, sProc, sNuma, sProcNuma, sNumaProc) [sNumaProc]
+    #: places: lists from which an idle worker steals (docs/scheduling.md) (sRand, sRandNuma, sProc, sNuma,
+    #: sProcNuma, sNumaProc) [sNumaProc]
     select: Literal["sRand", "sRandNuma", "sProc", "sNuma", "sProcNuma", "sNumaProc"] | None
 
     #: dynamic, places, nas: no stealing across NUMA nodes
@@ -115,7 +117,7 @@ class IluKeywords(TypedDict, total=False):
     #: dynamic: least predicted time of a task that is divided [0.0001]
     split_seconds: float | None
 
-    #: a subtree is one task if it costs at most the N-th part of the share of a worker [3]
+    #: a subtree of the elimination tree is one task if it costs at most 1/N of the work of a worker [3]
     subtrees_per_worker: int | None
 
     #: wider supernodes are split into column blocks [auto: narrower, down to 96, the more workers share the
@@ -149,7 +151,7 @@ class IluKeywords(TypedDict, total=False):
     #: gmres, bicgstab) [auto: ir, then gmres if ir stalls; for --method ilu cg or gmres]
     refine: Literal["auto", "none", "ir", "cg", "gmres", "bicgstab"] | None
 
-    #: most steps of the method that improves the solution [auto: the default of the method]
+    #: maximum number of steps of the method that improves the solution [auto: the default of the method]
     max_refine_iterations: int | Literal["auto"] | None
 
     #: backward error at which a system counts as solved [auto: 1e-12 in double, 1e-5 in single precision]

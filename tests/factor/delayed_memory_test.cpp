@@ -1,0 +1,57 @@
+// Memory of delayed panels: what was returned is joined and taken again.
+#include "factor/delayed_memory.hpp"
+
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+namespace espalier {
+namespace {
+
+std::span<std::byte> bytes_of(double* data, std::size_t count) {
+    return std::as_writable_bytes(std::span(data, count));
+}
+
+TEST(DelayedMemory, JoinsNeighboursThatWereReturnedInAnyOrder) {
+    DelayedMemory memory;
+    double* const first = memory.take<double>(8);
+    double* const second = memory.take<double>(5); // padded to a cache line
+    double* const third = memory.take<double>(8);
+    EXPECT_EQ(second, first + 8);
+    EXPECT_EQ(third, second + 8);
+    memory.give_back(bytes_of(first, 8));
+    memory.give_back(bytes_of(third, 8));
+    EXPECT_NE(memory.take<double>(24), first) << "the middle is in use";
+    memory.give_back(bytes_of(second, 5));
+    EXPECT_EQ(memory.take<double>(24), first);
+}
+
+TEST(DelayedMemory, TakesTheSmallestRangeThatSufficesAndKeepsTheRest) {
+    DelayedMemory memory;
+    double* const large = memory.take<double>(64);
+    memory.take<double>(8);
+    double* const small = memory.take<double>(16);
+    memory.take<double>(8);
+    memory.give_back(bytes_of(large, 64));
+    memory.give_back(bytes_of(small, 16));
+    EXPECT_EQ(memory.take<double>(16), small);
+    EXPECT_EQ(memory.take<double>(16), large);
+    EXPECT_EQ(memory.take<double>(48), large + 16);
+}
+
+// An arena whose rest is too small is left, but the rest serves for smaller ranges.
+TEST(DelayedMemory, UsesTheRestsOfArenasAndAllAgainAfterARestart) {
+    DelayedMemory memory;
+    double* const first = memory.take<double>(8);
+    std::size_t const arena = memory.bytes() / sizeof(double);
+    memory.take<double>(arena);
+    EXPECT_EQ(memory.take<double>(8), first + 8);
+    std::size_t const all = memory.bytes();
+    memory.restart();
+    EXPECT_EQ(memory.take<double>(8), first);
+    memory.take<double>(arena);
+    EXPECT_EQ(memory.bytes(), all);
+}
+
+} // namespace
+} // namespace espalier
