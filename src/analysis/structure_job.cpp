@@ -20,9 +20,16 @@ void StructureJob::order_vertices() {
     bool const by_row = ordering.method == OrderingMethod::natural || ordering.method == OrderingMethod::user;
     compressed = by_row ? uncompressed(std::move(graph), schur) : compress(std::move(graph), schur, pairs);
     graph = {};
-    if (chooses && starts_with_minimum_degree()) ordering.method = OrderingMethod::amd;
+    if (earlier)
+        ordering.method = earlier->method;
+    else if (chooses && starts_with_minimum_degree()) ordering.method = OrderingMethod::amd;
     require_memory(bytes_with(compressed.graph, ordering), max_bytes, "the analysis");
-    order = compute_ordering(compressed, ordering);
+    if (earlier) {
+        adapted = adapt_ordering(compressed, earlier->tree, ordering);
+        order = std::move(adapted->ordering);
+    } else {
+        order = compute_ordering(compressed, ordering);
+    }
     symbolic.kept_vertices = std::ssize(compressed.last);
     ordering_s = timer.seconds();
 }
@@ -31,6 +38,11 @@ void StructureJob::find_supernodes() {
     Timer const timer;
     structure = espalier::find_supernodes(compressed, order, symbolic);
     symbolic_s = timer.seconds();
+}
+
+bool StructureJob::is_badly_adapted() const {
+    constexpr double most_growth = 1.5;
+    return adapted && structure.flops > most_growth * earlier->flops;
 }
 
 void StructureJob::order_again(OrderingMethod method) {
@@ -45,6 +57,7 @@ void StructureJob::order_again(OrderingMethod method) {
         order = std::move(other);
         structure = std::move(others);
         ordering.method = method;
+        adapted.reset();
     }
     ordering_s += timer.seconds();
 }

@@ -101,6 +101,7 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix, Op
     else
         context_.recording().drop();
     Timer const timer;
+    std::optional<Analysis<T>> last = with.reuse_ordering ? std::exchange(analysis_, {}) : std::nullopt;
     drop_analysis();
     report.schedule = {};
     report.analysis = {};
@@ -110,12 +111,14 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix, Op
     report.incomplete.coarsen = report.incomplete.runtime = "none";
     report.notes.clear();
     system_ = context_.on_root([&] {
+        auto earlier = last ? last->ordering_to_adapt() : nullptr;
+        last.reset();
         std::uint64_t const resident = current_rss_bytes();
         analysis_ = espalier::analyze(matrix, with,
                                       {machine_model(context_.topology(), report.processes, report.threads),
                                        context_.shared_interrupt(), context_.background(), context_.phases(),
                                        [this](std::string const& text) { note(text); }, options.max_memory,
-                                       context_.processes_of_a_computer()});
+                                       context_.processes_of_a_computer(), std::move(earlier)});
         pattern_ = analysis_->pattern;
         analysis_->fill(report.analysis);
         report.factorization = analysis_->form.kind;
