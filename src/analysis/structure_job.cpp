@@ -23,7 +23,8 @@ void StructureJob::order_vertices() {
     if (earlier)
         ordering.method = earlier->method;
     else if (chooses && starts_with_minimum_degree()) ordering.method = OrderingMethod::amd;
-    require_memory(bytes_with(compressed.graph, ordering), max_bytes, "the analysis");
+    std::uint64_t const kept = earlier ? earlier->tree.bytes() : 0;
+    require_memory(kept + bytes_with(compressed.graph, ordering), max_bytes, "the analysis");
     if (earlier) {
         adapted = adapt_ordering(compressed, earlier->tree, ordering);
         order = std::move(adapted->ordering);
@@ -49,7 +50,7 @@ void StructureJob::order_again(OrderingMethod method) {
     Timer const timer;
     OrderingOptions options = ordering;
     options.method = method;
-    std::uint64_t const kept = bytes_of(structure) + 2 * order.perm.size() * sizeof(Index);
+    std::uint64_t const kept = bytes_of(structure) + (earlier ? earlier->tree.bytes() : 0) + 2 * order.perm.size() * sizeof(Index);
     if (max_bytes > 0 && kept + bytes_with(compressed.graph, options) > max_bytes) return;
     Ordering other = compute_ordering(compressed, options);
     SupernodalStructure others = espalier::find_supernodes(compressed, other, symbolic);

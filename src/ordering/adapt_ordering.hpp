@@ -3,6 +3,7 @@
 // dynamic sparsity patterns" (Parth), also keeps separators and orders the parts that changed again.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "ordering/compress.hpp"
@@ -16,6 +17,10 @@ struct SeparatorTree {
     std::vector<Index> parent;      ///< For each node its parent, in postorder: parent[k] > k; -1 for a root.
     std::vector<Index> inverse;     ///< The rows of the matrix in the order of their elimination: inverse[new] = old.
     std::vector<Index> node_of_row; ///< For each row of the matrix its node. Nodes ascend along `inverse`.
+
+    [[nodiscard]] std::uint64_t bytes() const {
+        return sizeof(Index) * (parent.size() + inverse.size() + node_of_row.size());
+    }
 };
 
 struct AdaptedOrdering {
