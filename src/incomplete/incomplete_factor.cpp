@@ -2,56 +2,28 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <optional>
+#include <memory>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "core/run_threads.hpp"
-#include "core/timer.hpp"
 #include "incomplete/block_sizes.hpp"
+#include "incomplete/incomplete_structure.hpp"
 #include "incomplete/row_factorization.hpp"
-#include "runtime/written_pages.hpp"
 
 namespace espalier {
 
 namespace {
 
-constexpr int interleaved = 4; ///< Maximum number of right-hand sides of a sweep.
-
-/// The number of rows that a worker factorizes between two checks of the interrupt.
-constexpr BlockRow rows_at_once = 256;
-
-/// A request of the caller to stop a run whose tasks must not throw.
-class StopRequest {
-  public:
-    explicit StopRequest(Interrupt* interrupt) : interrupt_(interrupt) {}
-
-    /// Called on any thread between pieces of work.
-    void check() noexcept {
-        if (!interrupt_ || raised()) return;
-        try {
-            if (interrupt_->requested()) throw Error(Status::cancelled, "cancelled by the caller");
-        } catch (...) { // also exceptions of the caller's function
-            error_.capture();
-            interrupt_->request();
-        }
-    }
-    [[nodiscard]] bool raised() const noexcept { return error_.raised(); }
-    /// Called after the run.
-    void rethrow() { error_.rethrow(); }
-
-  private:
-    Interrupt* interrupt_;
-    FirstError error_;
-};
+void require_threshold(double threshold) {
+    if (!(threshold >= 0))
+        throw Error(Status::usage, fmt::format("the pivot threshold is {}; expected at least 0", threshold));
+}
 
 template <class T> Real<T> relative_threshold(PivotDemand const& pivots) {
-    if (!(pivots.threshold >= 0))
-        throw Error(Status::usage,
-                    fmt::format("the pivot threshold is {}; expected at least 0", pivots.threshold));
+    require_threshold(pivots.threshold);
     return pivots.threshold > 0 ? static_cast<Real<T>>(pivots.threshold) : std::sqrt(epsilon<T>);
 }
 
@@ -62,80 +34,31 @@ template <class T> void conjugate([[maybe_unused]] T const* from, [[maybe_unused
 
 } // namespace
 
-template <class T> class IncompleteFactor<T>::Storage {
+template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructure {
   public:
     Storage(CscMatrix<T> const& a, IncompleteOptions const& options, WorkerTeam& team, Interrupt* interrupt)
-        : team_(team), symmetry_(a.symmetry), size_(a.rows), stored_(a.stored()) {
-        require_runtime(options.runtime.runtime);
-        Timer const timer;
-        int const block_size = options.block_size == 0 ? find_block_size(a) : options.block_size;
-        sizes_.block_size = block_size;
-        auto pattern = block_pattern(a, block_size, options.positions);
-        check(interrupt);
-        pattern = fill_pattern(std::move(pattern), options.levels, team.size(), interrupt);
-        check(interrupt);
-        RowCosts costs;
-        if (options.bandwidth > 0) costs.byte = 1 / options.bandwidth;
-        if (!options.runtime.uses_lists()) costs = costs.with_tasks();
-        Timer const ordering;
-        allocation_ = options.runtime.schedule.allocation;
-        nodes_ = nodes_of(team);
-        bool const distributes = options.runtime.runtime == TaskRuntime::espalier && nodes_.os_index.size() > 1 &&
-                                 options.runtime.schedule.schedule == SchedulePolicy::nas;
-        std::vector<int> const node_of_worker = distributes ? nodes_.of_worker : std::vector<int>();
-        order_ = options.coarse_string.empty()
-                     ? choose_execution_order(pattern, team.size(), block_size, sizeof(T), costs, node_of_worker)
-                     : make_execution_order(pattern, team.size(), options.coarse_string, node_of_worker);
-        check(interrupt);
-        runs_.emplace(order_, team, options.runtime);
-        sizes_.coarsen_s = ordering.seconds();
-        lower_ = RowStorage<T>(pattern, order_, SweepDirection::forward, block_size, allocation_, team);
-        upper_ = RowStorage<T>(pattern, order_, SweepDirection::backward, block_size, allocation_, team);
-        inverse_ = Arena(order_.row_at.size() * entries_of_block() * sizeof(T), allocation_);
-        if (allocation_ == Allocation::global) populate(inverse_.bytes());
-        if (distributes && allocation_ == Allocation::local) place_pages(team.bound());
-        check(interrupt);
-        map_ = EntryMap::make(a, is_complex<T>, block_size, options.positions, order_, pattern.num_blocks(),
-                              options.levels == 0, team.size());
-        check(interrupt);
-        find_source_rows(options.positions);
-        for (BlockRow i = 0; i < pattern.num_rows; ++i)
-            longest_row_ = std::max(longest_row_, static_cast<std::int32_t>(pattern.row(i).size()));
-        sizes_.predicted = predict_sweeps(pattern, order_, block_size, sizeof(T), costs);
-        sizes_.coarse_string = order_.coarse_string;
-        sizes_.num_rows = pattern.num_rows;
-        sizes_.nnz_factor = pattern.num_blocks() * entries_of_block();
-        sizes_.chunks = order_.num_chunks();
-        sizes_.coarse_edges = order_.coarse_edges;
-        sizes_.synchronizations = runs_->synchronizations();
-        Offset const indices = pattern.num_blocks() + 8 * sizes_.num_rows;
-        sizes_.bytes = static_cast<std::uint64_t>(sizes_.nnz_factor + interleaved * size_) * sizeof(T) +
-                       static_cast<std::uint64_t>(indices) * sizeof(BlockRow) + map_.bytes() +
-                       order_.num_workers * bytes_of_current_row();
-        sizes_.symbolic_s = timer.seconds() - sizes_.coarsen_s;
+        : IncompleteStructure(a, {sizeof(T), is_complex<T>}, options, team, interrupt), symmetry_(a.symmetry),
+          lower_(pattern_, order_, SweepDirection::forward, sizes_.block_size, allocation_, team),
+          upper_(pattern_, order_, SweepDirection::backward, sizes_.block_size, allocation_, team) {
+        if (moves_pages()) place_written_pages();
+        map_entries(a, options, interrupt);
     }
 
-    [[nodiscard]] IncompleteSizes const& sizes() const { return sizes_; }
-
     [[nodiscard]] std::vector<std::uint64_t> node_bytes() const {
-        if (memory_nodes().size() < 2) return {lower_.bytes().size() + upper_.bytes().size() + inverse_.size()};
-        std::vector<std::uint64_t> sum;
-        for (auto const part : {lower_.bytes(), upper_.bytes(), std::span<std::byte const>(inverse_.bytes())}) {
-            auto const bytes = query_nodes(part).node_bytes;
-            if (bytes.size() > sum.size()) sum.resize(bytes.size(), 0);
-            for (std::size_t node = 0; node < bytes.size(); ++node) sum[node] += bytes[node];
-        }
-        return sum;
+        return IncompleteStructure::node_bytes(lower_.bytes(), upper_.bytes());
     }
 
     Index factorize(CscMatrix<T> const& a, PivotDemand const& pivots, Interrupt* interrupt) {
         PivotRule<T> const rule{relative_threshold<T>(pivots), pivots.positive};
-        if (a.rows != size_ || a.stored() != stored_)
-            throw Error(Status::usage,
-                        fmt::format("the matrix has {} rows and {} stored entries; the incomplete "
-                                    "factorization was prepared for {} and {}",
-                                    a.rows, a.stored(), size_, stored_));
-        return factorize_rows(a.values.data(), rule, interrupt);
+        require_size(a.rows, a.stored());
+        FactorArrays<T> const arrays{map_, a.values.data(), lower_, upper_, inverse_.as<T>().data(), rule};
+        std::vector<std::unique_ptr<RowFactorizer>> rows;
+        rows.reserve(order_.num_workers);
+        for (WorkerId w = 0; w < order_.num_workers; ++w)
+            rows.push_back(with_block_size(sizes_.block_size, [&]<int B>() -> std::unique_ptr<RowFactorizer> {
+                return std::make_unique<RowFactorization<T, B>>(arrays, order_.num_rows(), longest_row_);
+            }));
+        return factorize_rows(rows, interrupt);
     }
 
     void solve(T const* b, T* x, Index nrhs, MatrixOp op) {
@@ -158,98 +81,24 @@ template <class T> class IncompleteFactor<T>::Storage {
     void sweep_columns(T const* b, T* x, Index nrhs) {
         Index r = 0;
         for (; r + interleaved <= nrhs; r += interleaved)
-            sweep(chunk_sweeps<interleaved>(), TriangularPart::both,
-                  {workspace(interleaved), b + r * size_, x + r * size_});
-        for (; r < nrhs; ++r)
-            sweep(chunk_sweeps<1>(), TriangularPart::both, {workspace(1), b + r * size_, x + r * size_});
+            sweep<interleaved>(TriangularPart::both, {workspace(interleaved), b + r * size_, x + r * size_});
+        for (; r < nrhs; ++r) sweep<1>(TriangularPart::both, {workspace(1), b + r * size_, x + r * size_});
     }
 
     void solve_in_order(T* x, TriangularPart part) {
-        sweep(chunk_sweeps<1>(), part, {x, nullptr, nullptr});
-    }
-
-    [[nodiscard]] std::vector<Index> row_of() const {
-        std::vector<Index> rows;
-        rows.reserve(size_);
-        for (BlockRow const row : source_row_)
-            for (int k = 0; k < sizes_.block_size; ++k) rows.push_back(Index(row) * sizes_.block_size + k);
-        return rows;
+        sweep<1>(part, {x, nullptr, nullptr});
     }
 
   private:
-    /// The memory of each worker for its current row during a factorization (row_factorization.hpp).
-    [[nodiscard]] std::uint64_t bytes_of_current_row() const {
-        return static_cast<std::uint64_t>(sizes_.num_rows) * (sizes_.block_size == 1 ? sizeof(T) : sizeof(std::int32_t));
-    }
-    [[nodiscard]] Index entries_of_block() const { return Index(sizes_.block_size) * sizes_.block_size; }
-
-    /// A dry run of the factorization. Chunks write rows of L and U and inverse diagonal blocks, whose pages
-    /// move to the node of the chunk.
-    void place_pages(bool moves) {
-        populate(inverse_.bytes());
-        auto const place = [&](std::size_t page_bytes, auto const& written) {
-            WrittenPages const pages(
-                order_.node_of_chunk,
-                [&](TaskId chunk, WriteRegister const& writes) { writes(std::as_writable_bytes(written(chunk))); },
-                page_bytes);
-            sizes_.affinity_bytes.resize(nodes_.os_index.size(), 0);
-            for (std::size_t node = 0; node < pages.bytes_of_node().size(); ++node)
-                sizes_.affinity_bytes[node] += pages.bytes_of_node()[node];
-            if (moves) sizes_.moved_bytes += pages.move(nodes_.os_index);
-        };
+    /// Chunks write rows of L and U and inverse diagonal blocks.
+    void place_written_pages() {
         Index const entries = entries_of_block();
-        place(lower_.page_bytes(), [&](TaskId chunk) { return lower_.values_of(chunk, entries); });
-        place(upper_.page_bytes(), [&](TaskId chunk) { return upper_.values_of(chunk, entries); });
-        place(inverse_.page_bytes(), [&](TaskId chunk) {
-            Index const first = order_.chunk_ptr[chunk], end = order_.chunk_ptr[chunk + 1];
-            return inverse_.template as<T>().subspan(first * entries, (end - first) * entries);
-        });
-    }
-
-    void find_source_rows(std::span<Index const> positions) {
-        source_row_ = order_.row_at;
-        if (positions.empty()) return;
-        std::vector<BlockRow> source(positions.size());
-        for (std::size_t i = 0; i < positions.size(); ++i) source[positions[i]] = static_cast<BlockRow>(i);
-        for (BlockRow& row : source_row_) row = source[row];
-    }
-
-    Index factorize_rows(T const* values, PivotRule<T> const& rule, Interrupt* interrupt) {
-        FactorArrays<T> const arrays{map_, values, lower_, upper_, inverse_.as<T>().data(), rule};
-        std::vector<std::unique_ptr<RowFactorizer>> rows;
-        rows.reserve(order_.num_workers);
-        for (WorkerId w = 0; w < order_.num_workers; ++w)
-            rows.push_back(with_block_size(sizes_.block_size, [&]<int B>() -> std::unique_ptr<RowFactorizer> {
-                return std::make_unique<RowFactorization<T, B>>(arrays, order_.num_rows(), longest_row_);
-            }));
-        StopRequest stop(interrupt);
-        RunOptions options;
-        if (interrupt) {
-            options.cancel = &interrupt->flag();
-            options.should_cancel = [&] { return interrupt->requested(); };
-        }
-        std::int64_t const first_task = number_tasks(order_.num_chunks());
-        auto const factorize_chunk = [&](std::int32_t chunk, WorkerId w) {
-            auto const scope = recorded(w, trace::Kind::factor, first_task + chunk);
-            BlockRow const end = order_.chunk_ptr[chunk + 1];
-            for (BlockRow first = order_.chunk_ptr[chunk], next; first < end; first = next) {
-                stop.check();
-                if (stop.raised()) return;
-                next = std::min(end, first + rows_at_once);
-                rows[w]->factorize_rows(first, next);
-            }
-        };
-        try {
-            runs_->run(TriangularPart::lower, factorize_chunk, factorize_chunk, options);
-        } catch (...) {
-            stop.rethrow(); // the cause of the cancellation
-            throw;
-        }
-        stop.rethrow();
-        check(interrupt);
-        Index replaced = 0;
-        for (auto const& part : rows) replaced += part->replaced();
-        return replaced;
+        place_pages(lower_.page_bytes(),
+                    [&](TaskId chunk) { return std::as_writable_bytes(lower_.values_of(chunk, entries)); });
+        place_pages(upper_.page_bytes(),
+                    [&](TaskId chunk) { return std::as_writable_bytes(upper_.values_of(chunk, entries)); });
+        populate(inverse_.bytes());
+        place_pages(inverse_.page_bytes(), [&](TaskId chunk) { return inverse_of(chunk); });
     }
 
     /// Interleaved vectors. Unless they are null, the rows of a chunk are read from b before its first sweep, and written
@@ -260,8 +109,8 @@ template <class T> class IncompleteFactor<T>::Storage {
         T* x;
     };
     struct ChunkSweeps {
-        void (Storage::*forward)(std::int32_t chunk, SweepVectors const& vectors) const;
-        void (Storage::*backward)(std::int32_t chunk, SweepVectors const& vectors) const;
+        void (Storage::*forward)(std::int32_t chunk, T* work) const;
+        void (Storage::*backward)(std::int32_t chunk, T* work) const;
     };
 
     /// The sweeps over a chunk on R interleaved vectors. Only these depend on the size of the blocks.
@@ -271,52 +120,56 @@ template <class T> class IncompleteFactor<T>::Storage {
         });
     }
 
-    void sweep(ChunkSweeps const& sweeps, TriangularPart part, SweepVectors const& vectors) {
+    template <int R> void sweep(TriangularPart part, SweepVectors const& vectors) {
+        ChunkSweeps const sweeps = chunk_sweeps<R>();
         std::int64_t const first_task = number_tasks(2 * order_.num_chunks());
         runs_->run(
             part,
             [&](std::int32_t chunk, WorkerId w) {
                 auto const scope = recorded(w, trace::Kind::forward, first_task + chunk);
-                (this->*sweeps.forward)(chunk, vectors);
+                if (T const* const b = vectors.b)
+                    visit_entries<R>(chunk, vectors.work, [b](T& entry, Index at) { entry = b[at]; });
+                (this->*sweeps.forward)(chunk, vectors.work);
             },
             [&](std::int32_t chunk, WorkerId w) {
                 auto const scope = recorded(w, trace::Kind::backward, first_task + order_.num_chunks() + chunk);
-                (this->*sweeps.backward)(chunk, vectors);
+                (this->*sweeps.backward)(chunk, vectors.work);
+                if (T* const x = vectors.x)
+                    visit_entries<R>(chunk, vectors.work, [x](T const& entry, Index at) { x[at] = entry; });
             });
     }
 
-    template <int B, int R> void sweep_forward(std::int32_t chunk, SweepVectors const& vectors) const {
-        T* const work = vectors.work;
-        if (T const* const b = vectors.b)
-            visit_entries<B, R>(chunk, work, [b](T& entry, Index at) { entry = b[at]; });
+    template <int B, int R> void sweep_forward(std::int32_t chunk, T* work) const {
         auto cursor = cursor_at(lower_, chunk);
         BlockRow first = order_.chunk_ptr[chunk];
         for (SweepRun const run : lower_.runs_of(chunk)) {
-            SweepKernel<T, B, R, 1, false>::run_any(work, nullptr, first, run, cursor);
+            SweepKernel<T, B, R>::forward(work, first, run, cursor);
             first += run.num_rows;
         }
     }
 
-    template <int B, int R> void sweep_backward(std::int32_t chunk, SweepVectors const& vectors) const {
-        T* const work = vectors.work;
+    template <int B, int R> void sweep_backward(std::int32_t chunk, T* work) const {
         T const* const inverse = inverse_.template as<T>().data();
         auto cursor = cursor_at(upper_, chunk);
         BlockRow first = order_.chunk_ptr[chunk + 1] - 1;
         for (SweepRun const run : upper_.runs_of(chunk)) {
-            SweepKernel<T, B, R, -1, true>::run_any(work, inverse, first, run, cursor);
+            SweepKernel<T, B, R>::backward(work, inverse, first, run, cursor);
             first -= run.num_rows;
         }
-        if (T* const x = vectors.x)
-            visit_entries<B, R>(chunk, work, [x](T const& entry, Index at) { x[at] = entry; });
     }
 
     /// Calls visit(entry, its place in the vectors of the caller) for the entries of the rows of a chunk.
-    template <int B, int R, class Visit>
-    void visit_entries(std::int32_t chunk, T* work, Visit const& visit) const {
-        for (Index p = order_.chunk_ptr[chunk]; p < order_.chunk_ptr[chunk + 1]; ++p)
-            for (int k = 0; k < B; ++k)
-                for (int r = 0; r < R; ++r)
-                    visit(work[(p * B + k) * R + r], Index(source_row_[p]) * B + k + r * size_);
+    template <int R, class Visit> void visit_entries(std::int32_t chunk, T* work, Visit const& visit) const {
+        auto const visit_rows = [&](auto size) {
+            for (Index p = order_.chunk_ptr[chunk]; p < order_.chunk_ptr[chunk + 1]; ++p)
+                for (int k = 0; k < size; ++k)
+                    for (int r = 0; r < R; ++r)
+                        visit(work[(p * size + k) * R + r], Index(source_row_[p]) * size + k + r * size_);
+        };
+        if (sizes_.block_size == 1) // most of the time for scalars is spent here, so this loop has a fixed size
+            visit_rows(std::integral_constant<int, 1>());
+        else
+            visit_rows(sizes_.block_size);
     }
 
     SweepCursor<T> cursor_at(RowStorage<T> const& rows, std::int32_t chunk) const {
@@ -327,87 +180,46 @@ template <class T> class IncompleteFactor<T>::Storage {
     /// x = (L U)^-T b on one thread, by U^T y = b and L^T x = y, one row of U or L after the other. The rows
     /// are stored in execution order, and are visited in the order of the permuted matrix.
     void solve_transposed(T const* b, T* x, Index nrhs) {
-        with_block_size(sizes_.block_size, [&]<int B>() {
-            for (Index r = 0; r < nrhs; ++r) solve_transposed_column<B>(b + r * size_, x + r * size_);
-        });
+        for (Index r = 0; r < nrhs; ++r) solve_transposed_column(b + r * size_, x + r * size_);
     }
 
-    template <int B> void solve_transposed_column(T const* b, T* x) {
+    void solve_transposed_column(T const* b, T* x) {
+        Index const size = sizes_.block_size;
         T* const work = workspace(1);
-        auto const place = [&](Index p, int k) { return Index(source_row_[p]) * B + k; };
         BlockRow const n = order_.num_rows();
-        for (Index p = 0; p < n; ++p)
-            for (int k = 0; k < B; ++k) work[p * B + k] = b[place(p, k)];
+        for (Index p = 0; p < n; ++p) std::copy_n(b + source_row_[p] * size, size, work + p * size);
         T const* const inverse = inverse_.template as<T>().data();
         for (BlockRow row = 0; row < n; ++row) {
             BlockRow const p = order_.position_of[row];
-            T* const target = work + Index(p) * B;
-            T product[B] = {};
-            subtract_transposed<B>(inverse + Index(p) * B * B, target, product);
-            for (int k = 0; k < B; ++k) target[k] = -product[k];
-            scatter_row<B>(upper_, p, work);
+            T* const target = work + p * size;
+            T product[largest_block] = {};
+            subtract_transposed(inverse + p * size * size, target, product, size);
+            for (Index k = 0; k < size; ++k) target[k] = -product[k];
+            scatter_row(upper_, p, work, size);
         }
-        for (BlockRow row = n; row-- > 0;) scatter_row<B>(lower_, order_.position_of[row], work);
-        for (Index p = 0; p < n; ++p)
-            for (int k = 0; k < B; ++k) x[place(p, k)] = work[p * B + k];
+        for (BlockRow row = n; row-- > 0;) scatter_row(lower_, order_.position_of[row], work, size);
+        for (Index p = 0; p < n; ++p) std::copy_n(work + p * size, size, x + source_row_[p] * size);
     }
 
     /// sum -= block^T x
-    template <int B> static void subtract_transposed(T const* block, T const* x, T* sum) {
-        for (int c = 0; c < B; ++c)
-            for (int k = 0; k < B; ++k) sum[c] -= times(block[k + c * B], x[k]);
+    static void subtract_transposed(T const* block, T const* x, T* sum, Index size) {
+        for (Index c = 0; c < size; ++c)
+            for (Index k = 0; k < size; ++k) sum[c] -= times(block[k + c * size], x[k]);
     }
 
     /// x(column) -= block^T x(row) for the blocks of a row.
-    template <int B> static void scatter_row(RowStorage<T> const& rows, BlockRow p, T* x) {
+    static void scatter_row(RowStorage<T> const& rows, BlockRow p, T* x, Index size) {
         for (std::int32_t e = 0; e < rows.length(p); ++e) {
             Offset const at = rows.begin(p) + Offset(e) * rows.stride(p);
-            subtract_transposed<B>(rows.values() + at * B * B, x + Index(p) * B,
-                                   x + Index(rows.columns()[at]) * B);
+            subtract_transposed(rows.values() + at * size * size, x + p * size, x + rows.columns()[at] * size, size);
         }
     }
 
     /// Returns memory for `columns` vectors.
-    T* workspace(Index columns) {
-        std::size_t const bytes = size_ * columns * sizeof(T);
-        if (work_.size() >= bytes) return work_.as<T>().data();
-        if (order_.node_of_chunk.empty() || allocation_ != Allocation::local) {
-            work_ = Arena(bytes, allocation_);
-        } else { // the entries of each worker's rows are on its node
-            std::vector<NodeRange> ranges;
-            for (WorkerId w = 0; w < order_.num_workers; ++w) {
-                Index const rows = order_.chunk_ptr[order_.worker_ptr[w + 1]] - order_.chunk_ptr[order_.worker_ptr[w]];
-                ranges.push_back({rows * sizes_.block_size * columns * sizeof(T),
-                                  nodes_.os_index[nodes_.of_worker[w]]});
-            }
-            work_ = Arena::on_nodes(ranges);
-        }
-        return work_.as<T>().data();
-    }
+    T* workspace(Index columns) { return reinterpret_cast<T*>(IncompleteStructure::workspace(columns).data()); }
 
-    /// The number of the first of a run's tasks in the trace, if one is recorded.
-    [[nodiscard]] std::int64_t number_tasks(std::int64_t count) const {
-        return team_.recorder() ? team_.recorder()->reserve_tasks(count) : 0;
-    }
-    [[nodiscard]] trace::Scope recorded(WorkerId w, trace::Kind kind, std::int64_t task) const {
-        return {team_.track(w), kind, {task, -1, -1}};
-    }
-
-    WorkerTeam& team_;
     Symmetry symmetry_;
-    Index size_;
-    Offset stored_;
-    IncompleteSizes sizes_;
-    Allocation allocation_ = Allocation::local;
-    TeamNodes nodes_;
-    ExecutionOrder order_;
-    std::optional<ChunkRuns> runs_;
     RowStorage<T> lower_, upper_;
-    Arena inverse_;
-    EntryMap map_;
-    LargeVector<BlockRow> source_row_; ///< By position, in the numbers of the caller.
-    std::int32_t longest_row_ = 1;
-    Arena work_;
 };
 
 template <class T>

@@ -37,13 +37,41 @@ template <class T> struct SweepCursor {
 };
 
 /// Rows of B x B blocks and R interleaved right-hand sides: entry k of position p of vector r is
-/// x[(p * B + k) * R + r]. Step is 1 for forward and -1 for backward sweeps.
-template <class T, int B, int R, int Step, bool Diagonal> struct SweepKernel {
-    /// x(row) -= block * x(column)
-    static void subtract(T const* block, T const* x, T* sum) {
-        for (int c = 0; c < B; ++c)
-            for (int k = 0; k < B; ++k)
-                for (int r = 0; r < R; ++r) sum[k * R + r] -= times(block[k + c * B], x[c * R + r]);
+/// x[(p * B + k) * R + r].
+template <class T, int B, int R> struct SweepKernel {
+    static void forward(T* x, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
+        run(x, nullptr, first, rows, cursor);
+    }
+    static void backward(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
+        run(x, inverse, first, rows, cursor);
+    }
+
+  private:
+    /// Computes a run of a backward sweep, or of a forward sweep if there is no `inverse`. Both directions share this
+    /// code, because the test of a pointer in each row takes no time, but compiling the loops twice does.
+    [[gnu::noinline, gnu::noclone]] static void run(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
+        Index const step = inverse ? -1 : 1;
+        int const blocks = rows.blocks_per_row;
+        if (rows.stride > 1) return run_groups(x, inverse, first, rows, cursor);
+        for (std::int32_t i = 0; i < rows.num_rows; ++i) {
+            row(x, inverse, first + step * i, blocks, 1, cursor.column, cursor.block);
+            cursor.column += blocks;
+            cursor.block += Index(blocks) * B * B;
+        }
+    }
+
+    /// Computes a run of groups. The lanes of a group ascend by position, also in a backward sweep.
+    static void run_groups(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
+        if constexpr (B == 1 && !is_complex<T>) {
+            int const blocks = rows.blocks_per_row;
+            for (std::int32_t i = 0; i < rows.num_rows; i += group_rows) {
+                Index const low = inverse ? first - i - (group_rows - 1) : first + i;
+                for (int lane = 0; lane < group_rows; ++lane)
+                    row(x, inverse, low + lane, blocks, group_rows, cursor.column + lane, cursor.block + lane);
+                cursor.column += Index(blocks) * group_rows;
+                cursor.block += Index(blocks) * group_rows;
+            }
+        }
     }
 
     /// Computes a row whose blocks have a distance of `stride`.
@@ -54,10 +82,17 @@ template <class T, int B, int R, int Step, bool Diagonal> struct SweepKernel {
         for (int k = 0; k < B * R; ++k) sum[k] = target[k];
         for (int k = 0; k < blocks; ++k)
             subtract(block + k * stride * B * B, x + Index(column[k * stride]) * B * R, sum);
-        if constexpr (Diagonal)
+        if (inverse)
             multiply(inverse + row * B * B, sum, target);
         else
             for (int k = 0; k < B * R; ++k) target[k] = sum[k];
+    }
+
+    /// x(row) -= block * x(column)
+    static void subtract(T const* block, T const* x, T* sum) {
+        for (int c = 0; c < B; ++c)
+            for (int k = 0; k < B; ++k)
+                for (int r = 0; r < R; ++r) sum[k * R + r] -= times(block[k + c * B], x[c * R + r]);
     }
 
     /// target = inverse * sum
@@ -68,33 +103,54 @@ template <class T, int B, int R, int Step, bool Diagonal> struct SweepKernel {
             for (int k = 0; k < B; ++k)
                 for (int r = 0; r < R; ++r) target[k * R + r] += times(inverse[k + c * B], sum[c * R + r]);
     }
+};
+
+/// Rows of scalars and one right-hand side. Loops over short rows are unrolled.
+template <class T> struct SweepKernel<T, 1, 1> {
+    static void forward(T* x, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
+        run_any<1, false>(x, nullptr, first, rows, cursor);
+    }
+    static void backward(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
+        run_any<-1, true>(x, inverse, first, rows, cursor);
+    }
+
+  private:
+    /// Step is 1 for forward and -1 for backward sweeps.
+    template <int Step, bool Diagonal>
+    static void run_any(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
+        auto const with = [&]<int Blocks>() {
+            if constexpr (!is_complex<T>)
+                if (rows.stride > 1) return run_vectors<Step, Diagonal, Blocks>(x, inverse, first, rows, cursor);
+            run<Step, Diagonal, Blocks>(x, inverse, first, rows, cursor);
+        };
+        switch (rows.blocks_per_row) {
+        case 0: return with.template operator()<0>();
+        case 1: return with.template operator()<1>();
+        case 2: return with.template operator()<2>();
+        case 3: return with.template operator()<3>();
+        case 4: return with.template operator()<4>();
+        case 5: return with.template operator()<5>();
+        case 6: return with.template operator()<6>();
+        default: return with.template operator()<-1>();
+        }
+    }
 
     /// Computes a run of rows with `Blocks` blocks each. If `Blocks` is negative, the run gives their number.
-    template <int Blocks>
+    template <int Step, bool Diagonal, int Blocks>
     static void run(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
         int const blocks = Blocks >= 0 ? Blocks : rows.blocks_per_row;
         for (std::int32_t i = 0; i < rows.num_rows; ++i) {
-            row(x, inverse, first + Index(Step) * i, blocks, 1, cursor.column, cursor.block);
+            Index const row = first + Index(Step) * i;
+            T sum = x[row];
+            for (int k = 0; k < blocks; ++k) sum -= times(cursor.block[k], x[cursor.column[k]]);
+            x[row] = Diagonal ? times(inverse[row], sum) : sum;
             cursor.column += blocks;
-            cursor.block += Index(blocks) * B * B;
+            cursor.block += blocks;
         }
     }
 
-    /// Computes a run of groups. The lanes of a group ascend by position, also in a backward sweep.
-    static void run_groups(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
-        int const blocks = rows.blocks_per_row;
-        for (std::int32_t i = 0; i < rows.num_rows; i += group_rows) {
-            Index const low = Step > 0 ? first + i : first - i - (group_rows - 1);
-            for (int lane = 0; lane < group_rows; ++lane)
-                row(x, inverse, low + lane, blocks, group_rows, cursor.column + lane, cursor.block + lane);
-            cursor.column += Index(blocks) * group_rows;
-            cursor.block += Index(blocks) * group_rows;
-        }
-    }
-
-    /// Does the work of run_groups() for one vector. A vector register of 16 bytes holds the sums of several
-    /// rows.
-    template <int Blocks>
+    /// Computes a run of groups. A vector register of 16 bytes holds the sums of several rows.
+    template <int Step, bool Diagonal, int Blocks>
     static void run_vectors(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
         int const blocks = Blocks >= 0 ? Blocks : rows.blocks_per_row;
         constexpr int lanes = 16 / sizeof(T), parts = group_rows / lanes;
@@ -107,6 +163,7 @@ template <class T, int B, int R, int Step, bool Diagonal> struct SweepKernel {
         BlockRow const* column = cursor.column;
         T const* block = cursor.block;
         for (std::int32_t i = 0; i < rows.num_rows; i += group_rows) {
+            // The lanes of a group ascend by position, also in a backward sweep.
             Index const low = Step > 0 ? first + i : first - i - (group_rows - 1);
             Vector sum[parts];
             for (int p = 0; p < parts; ++p) sum[p] = load(x + low + p * lanes);
@@ -122,40 +179,6 @@ template <class T, int B, int R, int Step, bool Diagonal> struct SweepKernel {
             }
         }
         cursor = {column, block};
-    }
-
-    /// Computes a run of any length. Loops over short rows of scalars are unrolled.
-    static void run_any(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
-        constexpr bool may_be_groups = B == 1 && !is_complex<T>;
-        if constexpr (B * R == 1) {
-            if constexpr (may_be_groups)
-                if (rows.stride > 1) return run_unrolled<true>(x, inverse, first, rows, cursor);
-            run_unrolled<false>(x, inverse, first, rows, cursor);
-        } else {
-            if constexpr (may_be_groups)
-                if (rows.stride > 1) return run_groups(x, inverse, first, rows, cursor);
-            run<-1>(x, inverse, first, rows, cursor);
-        }
-    }
-
-    template <bool Vectors>
-    static void run_unrolled(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
-        auto const with = [&]<int Blocks>() {
-            if constexpr (Vectors)
-                run_vectors<Blocks>(x, inverse, first, rows, cursor);
-            else
-                run<Blocks>(x, inverse, first, rows, cursor);
-        };
-        switch (rows.blocks_per_row) {
-        case 0: return with.template operator()<0>();
-        case 1: return with.template operator()<1>();
-        case 2: return with.template operator()<2>();
-        case 3: return with.template operator()<3>();
-        case 4: return with.template operator()<4>();
-        case 5: return with.template operator()<5>();
-        case 6: return with.template operator()<6>();
-        default: return with.template operator()<-1>();
-        }
     }
 };
 
