@@ -50,11 +50,22 @@ template <class T> bool grows_as_singular(DistributedMatrix<T> const& a, std::sp
 template <class T> bool probe_grows_as_singular(DistributedMatrix<T> const& a,
                                                 ApplyInverse<T> const& apply_inverse, Interrupt* interrupt);
 
-/// Smallest pivot of a factor of `b` in scalars F, relative to its origin: the diagonal entry for Cholesky,
-/// and the largest entry of the matrix otherwise. For Cholesky rows[k] is the local row of the k-th pivot of this
-/// process. `diagonal` and `off_diagonal` as in Pivots. Collective.
+/// The moduli of pivots relative to their origin.
+struct PivotRange {
+    double smallest = 0;
+    double largest = 0;
+};
+
+/// The range of the pivots of a factor of `b` in scalars F. Their origin is the diagonal entry for Cholesky, and the
+/// largest entry of the matrix otherwise. For Cholesky rows[k] is the local row of the k-th pivot of this process.
+/// `diagonal` and `off_diagonal` as in Pivots. Collective.
 template <class T, class F>
-double smallest_relative_pivot(DistributedMatrix<T> const& b, FactorForm form, std::span<F const> diagonal,
-                               std::span<F const> off_diagonal, std::span<Index const> rows);
+PivotRange relative_pivots(DistributedMatrix<T> const& b, FactorForm form, std::span<F const> diagonal,
+                           std::span<F const> off_diagonal, std::span<Index const> rows);
+
+/// The normwise backward error of the solution that the factors give for the right-hand side A x of a random x.
+/// Infinite if the solution is not finite. Takes one solve. Collective.
+template <class T>
+double error_of_factors(DistributedMatrix<T> const& a, ApplyInverse<T> const& apply_inverse);
 
 } // namespace espalier

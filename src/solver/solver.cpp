@@ -56,6 +56,15 @@ template <class T> void Solver<T>::State::require_known_pivots(char const* what)
         throw Error(Status::inaccurate,
                     fmt::format("{} is not known, because {} pivot{} replaced; factorize with pivoting delayed or auto",
                                 what, replaced, replaced == 1 ? " was" : "s were"));
+    require_no_growth(what);
+}
+
+template <class T> void Solver<T>::State::require_no_growth(char const* what) const {
+    if (refiner_->has_growth())
+        throw Error(Status::inaccurate,
+                    fmt::format("{} is not known, because the factors have a backward error of {:.1e}; factorize with "
+                                "pivoting delayed or auto, or with matching on",
+                                what, refiner_->error_of_factors()));
 }
 
 template <class T> void Solver<T>::State::require_supernodes(char const* what) const {
@@ -68,6 +77,7 @@ template <class T> void Solver<T>::State::require_supernodes(char const* what) c
 
 template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
     unavoidable_pivots_ = 0;
+    unavoidable_error_ = 0;
     if (!context_.on_root([&] { return options.method == SolveMethod::automatic; }))
         return analyze(matrix, options);
     // The analysis for complete factors predicts their memory and time.
