@@ -177,19 +177,31 @@ PivotRange relative_pivots(DistributedMatrix<T> const& b, FactorForm form, std::
 }
 
 template <class T>
-double error_of_factors(DistributedMatrix<T> const& a, ApplyInverse<T> const& apply_inverse) {
-    std::vector<T> b, x;
+FactorErrors errors_of_factors(DistributedMatrix<T> const& a, ApplyInverse<T> const& apply_inverse) {
+    Index const m = a.rows().count();
+    auto const random_entry = [&](Index i) {
+        return T(static_cast<Real<T>>(SplitMix64::uniform_at(4, a.rows().number(i), -1, 1)));
+    };
+    std::vector<T> b, y;
     a.rows().reduction().all_succeed([&] {
-        x.resize(a.rows().count());
-        for (Index i = 0; i < std::ssize(x); ++i)
-            x[i] = static_cast<Real<T>>(SplitMix64::uniform_at(4, a.rows().number(i), -1, 1));
-        b.resize(x.size());
+        for (Index i = 0; i < m; ++i) y.push_back(random_entry(i));
+        b.resize(m);
     });
-    a.multiply(MatrixOp::none, T(1), x, T(0), b);
-    std::ranges::copy(b, x.begin());
-    apply_inverse(x, 1, MatrixOp::none);
-    double const error = normwise_backward_error<T>(a, x, b, 1, MatrixOp::none);
-    return std::isnan(error) ? infinity : error;
+    a.multiply(MatrixOp::none, T(1), y, T(0), b);
+    std::ranges::copy(b, y.begin());
+    apply_inverse(y, 1, MatrixOp::none);
+    FactorErrors errors;
+    errors.backward = normwise_backward_error<T>(a, y, b, 1, MatrixOp::none);
+    auto const norms = a.rows().reduction().max(2, [&](std::span<double> largest) {
+        for (Index i = 0; i < m; ++i) {
+            auto const difference = static_cast<double>(std::abs(y[i] - random_entry(i)));
+            largest[0] = std::max(largest[0], std::isfinite(difference) ? difference : infinity);
+            largest[1] = std::max(largest[1], static_cast<double>(std::abs(random_entry(i))));
+        }
+    });
+    errors.forward = norms[1] > 0 ? norms[0] / norms[1] : 0;
+    if (std::isnan(errors.backward) || std::isinf(errors.forward)) errors.backward = errors.forward = infinity;
+    return errors;
 }
 
 #define ESPALIER_INSTANTIATE_PIVOTS(T, F)                                                                    \
@@ -197,7 +209,7 @@ double error_of_factors(DistributedMatrix<T> const& a, ApplyInverse<T> const& ap
                                               std::span<F const>, std::span<Index const>);
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template WeakestDirection weakest_direction<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&);     \
-    template double error_of_factors<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&);                \
+    template FactorErrors errors_of_factors<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&);         \
     template bool grows_as_singular<T>(DistributedMatrix<T> const&, std::span<T const>, std::span<T const>,  \
                                        Index, MatrixOp);                                                     \
     template bool probe_grows_as_singular<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&,            \

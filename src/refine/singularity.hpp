@@ -63,9 +63,16 @@ template <class T, class F>
 PivotRange relative_pivots(DistributedMatrix<T> const& b, FactorForm form, std::span<F const> diagonal,
                            std::span<F const> off_diagonal, std::span<Index const> rows);
 
-/// The normwise backward error of the solution that the factors give for the right-hand side A x of a random x.
-/// Infinite if the solution is not finite. Takes one solve. Collective.
+/// Errors of a solution in maximum norms; infinite if it is not finite.
+struct FactorErrors {
+    double backward = 0; ///< |A y - b| / (|A| |y| + |b|).
+    double forward = 0;  ///< |y - x| / |x|.
+};
+
+/// The errors of the solution y that the factors give for the right-hand side b = A x of a random x. If the factors are
+/// those of A + E, the forward error is that of A^-1 E in a random direction. The relative error of the determinant is of
+/// this order times the rank of E, and signs of pivots are right as long as it is small. Takes one solve. Collective.
 template <class T>
-double error_of_factors(DistributedMatrix<T> const& a, ApplyInverse<T> const& apply_inverse);
+FactorErrors errors_of_factors(DistributedMatrix<T> const& a, ApplyInverse<T> const& apply_inverse);
 
 } // namespace espalier

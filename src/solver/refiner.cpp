@@ -118,7 +118,7 @@ template <class T> bool Refiner<T>::is_suspicious(NumericFactor<T> const& factor
     PivotRange const pivots = factor.relative_pivots(*working_);
     if (pivots.smallest <= too_small(roundoff)) return true;
     return may_grow && has_unusual_size(pivots) &&
-           !(espalier::error_of_factors<T>(*working_, inverse_of_working()) <= largest_stable_error * roundoff);
+           !(espalier::errors_of_factors<T>(*working_, inverse_of_working()).backward <= largest_stable_error * roundoff);
 }
 
 template <class T>
@@ -129,7 +129,7 @@ void Refiner<T>::examine(NumericFactor<T>& factor, Index pivots_replaced, bool m
         PivotRange const pivots = factor.relative_pivots(*working_);
         bool const is_whole = context_.on_root([&] { return schur.empty(); });
         if (may_grow && is_whole && has_unusual_size(pivots))
-            error_of_factors_ = espalier::error_of_factors<T>(*working_, inverse_of_working());
+            errors_of_factors_ = espalier::errors_of_factors<T>(*working_, inverse_of_working());
         if (pivots.smallest > too_small(static_cast<double>(epsilon<T>))) return;
     }
     if (context_.on_root([&] { return schur.empty(); }))

@@ -62,13 +62,13 @@ template <class T> class Refiner {
     void accept(Index pivots_replaced) {
         singularity_ = {};
         pivots_replaced_ = pivots_replaced;
-        error_of_factors_ = 0;
+        errors_of_factors_ = {};
     }
-    /// The normwise backward error of a solution by the factors alone; 0 if there was no reason to measure it.
-    [[nodiscard]] double error_of_factors() const { return error_of_factors_; }
+    /// The errors of a solution by the factors alone; 0 if there was no reason to measure them.
+    [[nodiscard]] FactorErrors const& errors_of_factors() const { return errors_of_factors_; }
     /// Whether entries grew so much in the elimination that the factors belong to a perturbed matrix.
     [[nodiscard]] bool has_growth() const {
-        return !(error_of_factors_ <= largest_stable_error * static_cast<double>(epsilon<T>));
+        return !(errors_of_factors_.backward <= largest_stable_error * static_cast<double>(epsilon<T>));
     }
     [[nodiscard]] Singularity const& singularity() const { return singularity_; }
     /// Sets the maximum bytes of vectors for the refinement inside condition estimates; 0 for no limit.
@@ -115,7 +115,7 @@ template <class T> class Refiner {
     /// Set when it is first needed, if the system is scaled.
     mutable std::optional<DistributedMatrix<T>> callers_;
     Index pivots_replaced_ = 0;
-    double error_of_factors_ = 0;
+    FactorErrors errors_of_factors_;
     std::uint64_t vector_bytes_ = 0;
     Singularity singularity_;
 };

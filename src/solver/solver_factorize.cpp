@@ -42,7 +42,7 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
         if (problem) throw *problem;
         return;
     }
-    double const error = problem ? 0 : refiner_->error_of_factors();
+    double const error = problem ? 0 : refiner_->errors_of_factors().backward;
     bool const is_poor = problem || report.factor.pivots_replaced > 2 * unavoidable_pivots_ ||
                          (refiner_->has_growth() && error > 100 * unavoidable_error_);
     bool const is_stale =
@@ -54,7 +54,7 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
         avoid_static_pivots(matrix, problem ? problem->what() : inaccurate_factors(error));
     else if (problem)
         throw *problem;
-    if (double const left = refiner_->error_of_factors(); !(left <= useless_error))
+    if (double const left = refiner_->errors_of_factors().backward; !(left <= useless_error))
         note("{}; matching on, or pivoting delayed without split 2d, may avoid this", inaccurate_factors(left));
 }
 
@@ -331,7 +331,7 @@ void Solver<T>::State::avoid_replaced_pivots(CscMatrix<T> const& matrix, std::st
         note("{} pivot{} replaced; factorizing with delayed pivots for {}", replaced, replaced == 1 ? " was" : "s were",
              what_for);
     else
-        note("{}; factorizing with delayed pivots for {}", inaccurate_factors(refiner_->error_of_factors()), what_for);
+        note("{}; factorizing with delayed pivots for {}", inaccurate_factors(refiner_->errors_of_factors().backward), what_for);
     factorize_delayed(matrix);
     examine_factors(matrix);
 }
