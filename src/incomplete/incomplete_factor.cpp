@@ -1,6 +1,7 @@
 #include "incomplete/incomplete_factor.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -20,6 +21,9 @@ namespace espalier {
 namespace {
 
 constexpr int interleaved = 4; ///< Maximum number of right-hand sides of a sweep.
+
+/// The first value of alpha [Lin, Moré 1999].
+constexpr double first_shift = 1e-3;
 
 /// The number of rows that a worker factorizes between two checks of the interrupt.
 constexpr BlockRow rows_at_once = 256;
@@ -52,7 +56,8 @@ template <class T> Real<T> relative_threshold(PivotDemand const& pivots) {
     if (!(pivots.threshold >= 0))
         throw Error(Status::usage,
                     fmt::format("the pivot threshold is {}; expected at least 0", pivots.threshold));
-    return pivots.threshold > 0 ? static_cast<Real<T>>(pivots.threshold) : std::sqrt(epsilon<T>);
+    if (pivots.threshold > 0) return static_cast<Real<T>>(pivots.threshold);
+    return pivots.positive ? 100 * epsilon<T> : std::sqrt(epsilon<T>);
 }
 
 /// Copies the conjugates of the entries. Does nothing for real ones.
@@ -128,14 +133,22 @@ template <class T> class IncompleteFactor<T>::Storage {
         return sum;
     }
 
-    Index factorize(CscMatrix<T> const& a, PivotDemand const& pivots, Interrupt* interrupt) {
-        PivotRule<T> const rule{relative_threshold<T>(pivots), pivots.positive};
+    IncompletePivots factorize(CscMatrix<T> const& a, PivotDemand const& pivots, Interrupt* interrupt) {
+        PivotRule<T> rule{relative_threshold<T>(pivots), pivots.positive, 1};
         if (a.rows != size_ || a.stored() != stored_)
             throw Error(Status::usage,
                         fmt::format("the matrix has {} rows and {} stored entries; the incomplete "
                                     "factorization was prepared for {} and {}",
                                     a.rows, a.stored(), size_, stored_));
-        return factorize_rows(a.values.data(), rule, interrupt);
+        double shift = 0;
+        for (int restarts = 0; restarts < pivots.max_restarts; ++restarts) {
+            rule.diagonal_factor = static_cast<Real<T>>(1 + shift);
+            auto const replaced = factorize_rows(a.values.data(), rule, true, interrupt);
+            if (replaced) return {*replaced, shift, restarts};
+            shift = shift > 0 ? 2 * shift : first_shift;
+        }
+        rule.diagonal_factor = 1;
+        return {*factorize_rows(a.values.data(), rule, false, interrupt), 0, pivots.max_restarts};
     }
 
     void solve(T const* b, T* x, Index nrhs, MatrixOp op) {
@@ -214,7 +227,8 @@ template <class T> class IncompleteFactor<T>::Storage {
         for (BlockRow& row : source_row_) row = source[row];
     }
 
-    Index factorize_rows(T const* values, PivotRule<T> const& rule, Interrupt* interrupt) {
+    /// Returns the number of replaced pivots. If `stops`, ends soon after a row needs a shift, and returns nothing.
+    std::optional<Index> factorize_rows(T const* values, PivotRule<T> const& rule, bool stops, Interrupt* interrupt) {
         FactorArrays<T> const arrays{map_, values, lower_, upper_, inverse_.as<T>().data(), rule};
         std::vector<std::unique_ptr<RowFactorizer>> rows;
         rows.reserve(order_.num_workers);
@@ -223,6 +237,7 @@ template <class T> class IncompleteFactor<T>::Storage {
                 return std::make_unique<RowFactorization<T, B>>(arrays, order_.num_rows(), longest_row_);
             }));
         StopRequest stop(interrupt);
+        std::atomic<bool> has_broken_down = false; // whether any row needs a shift does not depend on their order
         RunOptions options;
         if (interrupt) {
             options.cancel = &interrupt->flag();
@@ -234,9 +249,10 @@ template <class T> class IncompleteFactor<T>::Storage {
             BlockRow const end = order_.chunk_ptr[chunk + 1];
             for (BlockRow first = order_.chunk_ptr[chunk], next; first < end; first = next) {
                 stop.check();
-                if (stop.raised()) return;
+                if (stop.raised() || has_broken_down.load(std::memory_order_relaxed)) return;
                 next = std::min(end, first + rows_at_once);
                 rows[w]->factorize_rows(first, next);
+                if (stops && rows[w]->needs_shift()) has_broken_down.store(true, std::memory_order_relaxed);
             }
         };
         try {
@@ -247,6 +263,7 @@ template <class T> class IncompleteFactor<T>::Storage {
         }
         stop.rethrow();
         check(interrupt);
+        if (has_broken_down) return {};
         Index replaced = 0;
         for (auto const& part : rows) replaced += part->replaced();
         return replaced;
@@ -423,7 +440,8 @@ template <class T> std::vector<std::uint64_t> IncompleteFactor<T>::node_bytes() 
 template <class T> IncompleteSizes const& IncompleteFactor<T>::sizes() const {
     return storage_->sizes();
 }
-template <class T> Index IncompleteFactor<T>::factorize(CscMatrix<T> const& a, PivotDemand const& pivots, Interrupt* interrupt) {
+template <class T> IncompletePivots
+IncompleteFactor<T>::factorize(CscMatrix<T> const& a, PivotDemand const& pivots, Interrupt* interrupt) {
     return storage_->factorize(a, pivots, interrupt);
 }
 template <class T> void IncompleteFactor<T>::solve(T const* b, T* x, Index nrhs, MatrixOp op) const {
