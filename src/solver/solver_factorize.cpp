@@ -420,7 +420,7 @@ template <class T> void Solver<T>::State::factorize_incomplete(CscMatrix<T> cons
                  replaced == 1 ? "was" : "were");
         return report;
     });
-    refiner_->accept(0); // small pivots of incomplete factors do not make A suspicious
+    refiner_->accept(replaced + (shift > 0 ? 1 : 0));
 }
 
 template <class T> void Solver<T>::State::report_singularity() {
