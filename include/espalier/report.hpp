@@ -157,7 +157,11 @@ struct IncompleteReport {
     /// With SchedulePolicy::nas on several nodes: bytes of the pages that the tasks of each node write (process 0).
     std::vector<double> affinity_bytes;
     std::uint64_t moved_bytes = 0; ///< Bytes that were moved to the nodes of their tasks, of all processes.
-    Index pivots_shifted = 0;  ///< Small pivots that were replaced.
+    Index pivots_shifted = 0;  ///< Small pivots that were replaced, because no shift avoids them.
+    /// The factors are those of A + shift * diag(A), with the smallest shift of 0, 0.001, 0.002, 0.004, ... without small
+    /// pivots. The largest of all processes.
+    double shift = 0;
+    int restarts = 0;          ///< Factorizations that ended at a small pivot; the most of a process.
     int iterations = 0;        ///< Iterations of the last refinement.
 };
 

@@ -1,10 +1,13 @@
 // The steps of an analysis.
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analysis/analysis.hpp"
 #include "analysis/structure_job.hpp"
@@ -79,6 +82,7 @@ template <class T> class Analyzer {
         if (options_.method == SolveMethod::ilu) {
             require_runtime(options_.runtime);
             choose_cost_model();
+            note_options_without_effect();
             order_rows();
             analysis_.incomplete->bandwidth = analysis_.costs.read_bandwidth; // while all threads sweep
             return std::move(analysis_);
@@ -173,6 +177,19 @@ template <class T> class Analyzer {
         else if (system.is_scaled())
             context_.note("rows and columns scaled by powers of two");
         interrupt_.check();
+    }
+
+    // Incomplete factors have neither column blocks nor an elimination tree, and run in the order of lists by default.
+    void note_options_without_effect() {
+        static Options const usual;
+        std::vector<std::string> names;
+        if (options_.schedule == SchedulePolicy::automatic) names.emplace_back("schedule auto");
+        if (options_.splitting != usual.splitting) names.push_back(fmt::format("split {}", to_string(options_.splitting)));
+        if (options_.subtrees_per_worker != usual.subtrees_per_worker)
+            names.push_back(fmt::format("subtrees-per-worker {}", options_.subtrees_per_worker));
+        if (!names.empty())
+            context_.note(fmt::format("{} {} no effect with method ilu", fmt::join(names, ", "),
+                                      names.size() == 1 ? "has" : "have"));
     }
 
     void order_rows() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -17,6 +18,9 @@ namespace espalier {
 
 namespace {
 
+/// The first value of alpha [Lin, Moré 1999].
+constexpr double first_shift = 1e-3;
+
 void require_threshold(double threshold) {
     if (!(threshold >= 0))
         throw Error(Status::usage, fmt::format("the pivot threshold is {}; expected at least 0", threshold));
@@ -24,7 +28,8 @@ void require_threshold(double threshold) {
 
 template <class T> Real<T> relative_threshold(PivotDemand const& pivots) {
     require_threshold(pivots.threshold);
-    return pivots.threshold > 0 ? static_cast<Real<T>>(pivots.threshold) : std::sqrt(epsilon<T>);
+    if (pivots.threshold > 0) return static_cast<Real<T>>(pivots.threshold);
+    return pivots.positive ? 100 * epsilon<T> : std::sqrt(epsilon<T>);
 }
 
 /// Copies the conjugates of the entries. Does nothing for real ones.
@@ -48,17 +53,18 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
         return IncompleteStructure::node_bytes(lower_.bytes(), upper_.bytes());
     }
 
-    Index factorize(CscMatrix<T> const& a, PivotDemand const& pivots, Interrupt* interrupt) {
-        PivotRule<T> const rule{relative_threshold<T>(pivots), pivots.positive};
+    IncompletePivots factorize(CscMatrix<T> const& a, PivotDemand const& pivots, Interrupt* interrupt) {
+        PivotRule<T> rule{relative_threshold<T>(pivots), pivots.positive, 1};
         require_size(a.rows, a.stored());
-        FactorArrays<T> const arrays{map_, a.values.data(), lower_, upper_, inverse_.as<T>().data(), rule};
-        std::vector<std::unique_ptr<RowFactorizer>> rows;
-        rows.reserve(order_.num_workers);
-        for (WorkerId w = 0; w < order_.num_workers; ++w)
-            rows.push_back(with_block_size(sizes_.block_size, [&]<int B>() -> std::unique_ptr<RowFactorizer> {
-                return std::make_unique<RowFactorization<T, B>>(arrays, order_.num_rows(), longest_row_);
-            }));
-        return factorize_rows(rows, interrupt);
+        double shift = 0;
+        for (int restarts = 0; restarts < pivots.max_restarts; ++restarts) {
+            rule.diagonal_factor = static_cast<Real<T>>(1 + shift);
+            auto const replaced = factorize_by_rule(a.values.data(), rule, true, interrupt);
+            if (replaced) return {*replaced, shift, restarts};
+            shift = shift > 0 ? 2 * shift : first_shift;
+        }
+        rule.diagonal_factor = 1;
+        return {*factorize_by_rule(a.values.data(), rule, false, interrupt), 0, pivots.max_restarts};
     }
 
     void solve(T const* b, T* x, Index nrhs, MatrixOp op) {
@@ -90,6 +96,17 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
     }
 
   private:
+    std::optional<Index> factorize_by_rule(T const* values, PivotRule<T> const& rule, bool stops, Interrupt* interrupt) {
+        FactorArrays<T> const arrays{map_, values, lower_, upper_, inverse_.as<T>().data(), rule};
+        std::vector<std::unique_ptr<RowFactorizer>> rows;
+        rows.reserve(order_.num_workers);
+        for (WorkerId w = 0; w < order_.num_workers; ++w)
+            rows.push_back(with_block_size(sizes_.block_size, [&]<int B>() -> std::unique_ptr<RowFactorizer> {
+                return std::make_unique<RowFactorization<T, B>>(arrays, order_.num_rows(), longest_row_);
+            }));
+        return factorize_rows(rows, stops, interrupt);
+    }
+
     /// Chunks write rows of L and U and inverse diagonal blocks.
     void place_written_pages() {
         Index const entries = entries_of_block();
@@ -235,7 +252,8 @@ template <class T> std::vector<std::uint64_t> IncompleteFactor<T>::node_bytes() 
 template <class T> IncompleteSizes const& IncompleteFactor<T>::sizes() const {
     return storage_->sizes();
 }
-template <class T> Index IncompleteFactor<T>::factorize(CscMatrix<T> const& a, PivotDemand const& pivots, Interrupt* interrupt) {
+template <class T> IncompletePivots
+IncompleteFactor<T>::factorize(CscMatrix<T> const& a, PivotDemand const& pivots, Interrupt* interrupt) {
     return storage_->factorize(a, pivots, interrupt);
 }
 template <class T> void IncompleteFactor<T>::solve(T const* b, T* x, Index nrhs, MatrixOp op) const {

@@ -33,9 +33,21 @@ struct PivotDemand {
     /// Whether pivots must be positive, as IC(k) demands. Other pivots then count as small, and L U is
     /// Hermitian positive definite if the matrix is Hermitian.
     bool positive = false;
-    /// A pivot is replaced if it is below this threshold times the largest entry in its row of A; 0: the
-    /// square root of epsilon.
+    /// A pivot is small if it is below this threshold times the largest entry in its row of A, or, if pivots must be
+    /// positive, times its diagonal entry; 0: the square root of epsilon.
     double threshold = 0;
+    /// How often a factorization with a small pivot may be repeated with a larger diagonal. Small pivots are replaced
+    /// afterwards.
+    int max_restarts = 0;
+};
+
+/// The pivots of a factorization, in which small ones broke down. If the factors of A have small pivots, those of
+/// A + alpha diag(A) are computed instead, with alpha = 0.001, 0.002, 0.004, ... until no pivot is small
+/// [Manteuffel 1980; Lin, Moré 1999].
+struct IncompletePivots {
+    Index replaced = 0; ///< Small pivots that were replaced.
+    double shift = 0;   ///< alpha.
+    int restarts = 0;   ///< The number of values of alpha that were tried after 0.
 };
 
 /// Properties of an incomplete factor.
@@ -75,11 +87,12 @@ template <class T> class IncompleteFactor {
     /// Bytes of the factor on each NUMA node (in the system's numbers), counting touched pages only.
     [[nodiscard]] std::vector<std::uint64_t> node_bytes() const;
 
-    /// Computes the factors of `a`, which has the pattern that the constructor got. Returns the number of
-    /// pivots that were zero, too small, or not positive if they must be, and have been replaced by the
-    /// threshold times the largest entry of their row. Error{usage} for another pattern size and for a
-    /// negative threshold; Error{cancelled} if the interrupt asks for it, after which there are no factors.
-    Index factorize(CscMatrix<T> const& a, PivotDemand const& pivots = {}, Interrupt* interrupt = nullptr);
+    /// Computes the factors of `a`, which has the pattern that the constructor got. Small pivots lead to restarts with
+    /// a larger diagonal, as PivotDemand says. Without one that helps, pivots of `a` are replaced: by the threshold
+    /// times the largest entry of their row, or, if pivots must be positive, by the diagonal entry (by the largest entry
+    /// if that is not positive). Error{usage} for another pattern size and for a negative threshold; Error{cancelled}
+    /// if the interrupt asks for it, after which there are no factors.
+    IncompletePivots factorize(CscMatrix<T> const& a, PivotDemand const& pivots = {}, Interrupt* interrupt = nullptr);
 
     /// x = op(L U)^-1 b for `nrhs` vectors of n entries each, column after column; b and x may be the same.
     /// Transposed sweeps run on all workers if the matrix is symmetric or Hermitian, and on one otherwise.

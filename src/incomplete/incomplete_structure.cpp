@@ -1,6 +1,7 @@
 #include "incomplete/incomplete_structure.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include <fmt/format.h>
@@ -151,9 +152,10 @@ void IncompleteStructure::require_size(Index rows, Offset stored) const {
                                            rows, stored, size_, stored_));
 }
 
-Index IncompleteStructure::factorize_rows(std::vector<std::unique_ptr<RowFactorizer>> const& rows,
-                                          Interrupt* interrupt) {
+std::optional<Index> IncompleteStructure::factorize_rows(std::vector<std::unique_ptr<RowFactorizer>> const& rows,
+                                                         bool stops, Interrupt* interrupt) {
     StopRequest stop(interrupt);
+    std::atomic<bool> has_broken_down = false; // whether any row needs a shift does not depend on their order
     RunOptions options;
     if (interrupt) {
         options.cancel = &interrupt->flag();
@@ -165,9 +167,10 @@ Index IncompleteStructure::factorize_rows(std::vector<std::unique_ptr<RowFactori
         BlockRow const end = order_.chunk_ptr[chunk + 1];
         for (BlockRow first = order_.chunk_ptr[chunk], next; first < end; first = next) {
             stop.check();
-            if (stop.raised()) return;
+            if (stop.raised() || has_broken_down.load(std::memory_order_relaxed)) return;
             next = std::min(end, first + rows_at_once);
             rows[w]->factorize_rows(first, next);
+            if (stops && rows[w]->needs_shift()) has_broken_down.store(true, std::memory_order_relaxed);
         }
     };
     try {
@@ -178,6 +181,7 @@ Index IncompleteStructure::factorize_rows(std::vector<std::unique_ptr<RowFactori
     }
     stop.rethrow();
     check(interrupt);
+    if (has_broken_down) return {};
     Index replaced = 0;
     for (auto const& part : rows) replaced += part->replaced();
     return replaced;

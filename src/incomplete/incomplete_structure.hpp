@@ -48,8 +48,10 @@ class IncompleteStructure {
     [[nodiscard]] std::vector<std::uint64_t> node_bytes(std::span<std::byte const> lower,
                                                         std::span<std::byte const> upper) const;
 
-    /// Factorizes all rows; rows[w] does those of worker w. Returns the number of replaced pivots.
-    Index factorize_rows(std::vector<std::unique_ptr<RowFactorizer>> const& rows, Interrupt* interrupt);
+    /// Factorizes all rows; rows[w] does those of worker w. Returns the number of replaced pivots. If `stops`, ends soon
+    /// after a row needs a shift, and returns nothing.
+    std::optional<Index> factorize_rows(std::vector<std::unique_ptr<RowFactorizer>> const& rows, bool stops,
+                                        Interrupt* interrupt);
     /// Error{usage} unless a matrix has as many rows and entries as the one that the constructor got.
     void require_size(Index rows, Offset stored) const;
 

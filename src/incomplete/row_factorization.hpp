@@ -12,31 +12,42 @@
 
 namespace espalier {
 
+/// The pivots of a row that are accepted, and the pivot that replaces others.
+template <class T> struct PivotBound {
+    Real<T> smallest;
+    Real<T> substitute;
+};
+
 /// Replaces small pivots. A pivot is small if its modulus is below `threshold` times the largest entry of its
-/// row of A, or, if pivots must be positive, if it is not above this bound.
+/// row of A. If pivots must be positive, a pivot is small if it is not above `threshold` times its diagonal entry, so
+/// that symmetric scalings of A change nothing; a tiny substitute would make the factor of a breakdown explode.
 template <class T> struct PivotRule {
     Real<T> threshold;
     bool positive;
+    Real<T> diagonal_factor; ///< 1 + alpha: the diagonal of A is multiplied by it.
 
-    /// Returns the bound for a row.
-    [[nodiscard]] Real<T> smallest(Real<T> largest) const {
-        return largest > 0 ? threshold * largest : Real<T>(1);
+    [[nodiscard]] PivotBound<T> bound(Real<T> largest, T diagonal) const {
+        if (positive && real_part(diagonal) > 0) return {threshold * real_part(diagonal), real_part(diagonal)};
+        Real<T> const smallest = largest > 0 ? threshold * largest : Real<T>(1);
+        return {smallest, positive && largest > 0 ? largest : smallest};
+    }
+    [[nodiscard]] bool accepts(T pivot, PivotBound<T> const& bound) const {
+        return positive ? real_part(pivot) > bound.smallest : abs1(pivot) >= bound.smallest;
     }
 
     /// Returns the pivot to use; counts a replacement.
-    T accept(T pivot, Real<T> smallest, Index& replaced) const {
-        if (positive ? real_part(pivot) > smallest : abs1(pivot) >= smallest)
-            return positive ? T(real_part(pivot)) : pivot;
+    T accept(T pivot, PivotBound<T> const& bound, Index& replaced) const {
+        if (accepts(pivot, bound)) return positive ? T(real_part(pivot)) : pivot;
         ++replaced;
         Real<T> const size = abs1(pivot);
-        return positive || !(size > 0) ? T(smallest) : pivot * (smallest / size);
+        return positive || !(size > 0) ? T(bound.substitute) : pivot * (bound.substitute / size);
     }
 };
 
 /// Inverts a B x B block in place, by elimination with row interchanges inside the block. There are no
-/// interchanges if pivots must be positive.
+/// interchanges if pivots must be positive. `bounds` are those of the B pivots.
 template <class T, int B>
-void invert_block(T* a, T* inverse, PivotRule<T> const& rule, Real<T> smallest, Index& replaced) {
+void invert_block(T* a, T* inverse, PivotRule<T> const& rule, PivotBound<T> const* bounds, Index& replaced) {
     int row[B];
     for (int k = 0; k < B; ++k) row[k] = k;
     for (int k = 0; k < B; ++k) {
@@ -46,7 +57,7 @@ void invert_block(T* a, T* inverse, PivotRule<T> const& rule, Real<T> smallest, 
                 if (abs1(a[i + k * B]) > abs1(a[best + k * B])) best = i;
         std::swap(row[k], row[best]);
         for (int j = 0; j < B; ++j) std::swap(a[k + j * B], a[best + j * B]);
-        a[k + k * B] = T(1) / rule.accept(a[k + k * B], smallest, replaced);
+        a[k + k * B] = T(1) / rule.accept(a[k + k * B], bounds[k], replaced);
         for (int i = k + 1; i < B; ++i) {
             a[i + k * B] = times(a[i + k * B], a[k + k * B]);
             for (int j = k + 1; j < B; ++j) a[i + j * B] -= times(a[i + k * B], a[k + j * B]);
@@ -83,7 +94,13 @@ class RowFactorizer {
     /// Rows first .. end - 1, after all rows that they depend on.
     virtual void factorize_rows(BlockRow first, BlockRow end) noexcept = 0;
     /// Number of replaced pivots so far.
-    [[nodiscard]] virtual Index replaced() const = 0;
+    [[nodiscard]] Index replaced() const { return replaced_; }
+    /// Whether a pivot was replaced although its diagonal entry is acceptable. A larger diagonal avoids this.
+    [[nodiscard]] bool needs_shift() const { return needs_shift_; }
+
+  protected:
+    Index replaced_ = 0;
+    bool needs_shift_ = false;
 };
 
 /// Rows of B x B blocks.
@@ -92,8 +109,6 @@ template <class T, int B> class RowFactorization final : public RowFactorizer {
     RowFactorization(FactorArrays<T> const& arrays, BlockRow num_rows, std::int32_t longest_row)
         : arrays_(arrays), slot_of_(num_rows, 0),
           values_(static_cast<std::size_t>(longest_row + 1) * block_entries) {}
-
-    [[nodiscard]] Index replaced() const override { return replaced_; }
 
     void factorize_rows(BlockRow first, BlockRow end) noexcept override {
         for (BlockRow p = first; p < end; ++p) factorize(p);
@@ -111,15 +126,24 @@ template <class T, int B> class RowFactorization final : public RowFactorizer {
         slot_of_[p] = num_left + 1;
         for (std::int32_t s = 0; s < num_right; ++s) slot_of_[right[s]] = num_left + 2 + s;
         Real<T> const largest = gather(p, (num_left + 1 + num_right) * block_entries);
+        T* const diagonal = value(num_left);
+        PivotBound<T> bounds[B];
+        bool is_acceptable = true;
+        for (int k = 0; k < B; ++k) {
+            T& entry = diagonal[k + k * B];
+            entry *= pivots.diagonal_factor;
+            bounds[k] = pivots.bound(largest, entry);
+            is_acceptable = is_acceptable && pivots.accepts(entry, bounds[k]);
+        }
 
         T* factor = lower.values() + lower.begin(p) * block_entries;
         for (std::int32_t s = 0; s < num_left; ++s, factor += block_entries) eliminate(s, left[s], factor);
 
-        T* const diagonal = value(num_left);
         std::copy_n(diagonal + block_entries, num_right * block_entries,
                     upper.values() + upper.begin(p) * block_entries);
-        invert_block<T, B>(diagonal, inverse + Index(p) * block_entries, pivots, pivots.smallest(largest),
-                           replaced_);
+        Index const replaced = replaced_;
+        invert_block<T, B>(diagonal, inverse + Index(p) * block_entries, pivots, bounds, replaced_);
+        needs_shift_ = needs_shift_ || (replaced_ > replaced && is_acceptable);
 
         for (std::int32_t s = 0; s < num_left; ++s) slot_of_[left[s]] = 0;
         slot_of_[p] = 0;
@@ -172,7 +196,6 @@ template <class T, int B> class RowFactorization final : public RowFactorizer {
     FactorArrays<T> arrays_;
     std::vector<std::int32_t> slot_of_; ///< 1 + the slot of each column of the current row, or 0.
     std::vector<T> values_;             ///< The current row: L, diagonal, U.
-    Index replaced_ = 0;
 };
 
 /// Rows of scalars. The current row is stored in a vector with an entry for each column. Entries outside of the pattern
@@ -181,8 +204,6 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
   public:
     RowFactorization(FactorArrays<T> const& arrays, BlockRow num_rows, std::int32_t)
         : arrays_(arrays), row_(num_rows * sizeof(T), Allocation::local) {}
-
-    [[nodiscard]] Index replaced() const override { return replaced_; }
 
     void factorize_rows(BlockRow first, BlockRow end) noexcept override {
         for (BlockRow p = first; p < end; ++p) factorize(p);
@@ -219,6 +240,8 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
                 row[column] = next_value();
             }
         }
+        row[p] *= pivots.diagonal_factor;
+        T const diagonal = row[p];
         // l(k) = a(k) / u(k, k), and a(j) -= l(k) u(k, j).
         for_each(lower, p, [row, inverse, &upper](BlockRow k, T& factor) {
             T const of_row = times(row[k], inverse[k]);
@@ -226,7 +249,10 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
             for_each(upper, k, [row, of_row](BlockRow j, T const& value) { row[j] -= times(of_row, value); });
         });
         for_each(upper, p, [row](BlockRow j, T& value) { value = row[j]; });
-        inverse[p] = T(1) / pivots.accept(row[p], pivots.smallest(largest), replaced_);
+        PivotBound<T> const bound = pivots.bound(largest, diagonal);
+        Index const replaced = replaced_;
+        inverse[p] = T(1) / pivots.accept(row[p], bound, replaced_);
+        if (replaced_ > replaced && pivots.accepts(diagonal, bound)) needs_shift_ = true;
     }
 
     /// Calls visit(column, value) for the entries of a row.
@@ -248,7 +274,6 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
 
     FactorArrays<T> arrays_;
     Arena row_;
-    Index replaced_ = 0;
 };
 
 } // namespace espalier

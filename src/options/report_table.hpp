@@ -128,6 +128,8 @@ void visit_fields(R& r, Visit&& visit) {
     visit("affinity_bytes", r.affinity_bytes);
     visit("moved_bytes", r.moved_bytes);
     visit("pivots_shifted", r.pivots_shifted);
+    visit("shift", r.shift);
+    visit("restarts", r.restarts);
     visit("iterations", r.iterations);
 }
 

@@ -35,6 +35,7 @@ template <class T> struct KrylovProblem {
     double target = 0;      ///< Normwise backward error at which to stop.
     int max_iterations = 0; ///< Products with A M^-1 (bicgstab: pairs of them) of each column.
     int restart = 50;       ///< m of GMRES(m).
+    bool is_incomplete = false; ///< Whether the inverse is that of incomplete factors.
     Interrupt* interrupt = nullptr;
 
     [[nodiscard]] DistributedRows const& rows() const { return a.rows(); }
@@ -86,13 +87,16 @@ template <class T> struct KrylovColumn {
 /// An x with a backward error above this is a worse start than zero, and its size says nothing about the size
 /// of the solution.
 inline constexpr double largest_useful_error = 1e-3;
+/// An x from incomplete factors with a residual above this, relative to b, is a worse start than zero.
+inline constexpr double largest_useful_residual = 1e3;
 
 /// The common part of the Krylov methods: the states of all columns, the columns that still iterate, and the
 /// blocks in which they advance. A State has column() and active().
 template <class T, class State> class KrylovBlock {
   protected:
     /// Computes the residuals of the first x in the image, and their backward errors in errors_. Sets an x
-    /// that is worse than a guess to zero.
+    /// that is worse than a guess to zero. Incomplete factors may give an x so large that its backward error is small
+    /// but cancellation spoils all later iterates.
     KrylovBlock(KrylovProblem<T> const& problem, std::span<KrylovColumn<T>> columns) : problem_(problem) {
         auto const count = std::ssize(columns);
         problem.rows().reduction().all_succeed([&] {
@@ -108,9 +112,13 @@ template <class T, class State> class KrylovBlock {
         });
         beginning_ = active_;
         measure_best();
+        auto const residuals = problem.rows().reduction().max(count, [&](std::span<double> largest) {
+            for (Index c = 0; c < count; ++c) largest[c] = infinity_norm<T>(std::span<T const>(image_.column(c)));
+        });
         bool all_are_good = true;
         for (Index c = 0; c < count; ++c) {
-            if (errors_[c] < largest_useful_error) continue;
+            bool const is_small = !problem.is_incomplete || residuals[c] <= largest_useful_residual * b_norms_[c];
+            if (is_small && errors_[c] < largest_useful_error) continue;
             std::ranges::fill(columns[c].x, T(0));
             all_are_good = false;
         }

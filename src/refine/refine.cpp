@@ -118,6 +118,7 @@ template <class T> class Refinement {
         problem_.target = target();
         problem_.restart = longest_recurrence();
         problem_.interrupt = options.interrupt;
+        problem_.is_incomplete = is_incomplete(options.inverse);
         for (Index j = 0; j < nrhs; ++j) {
             auto const errors = measured(j);
             take(j, errors);

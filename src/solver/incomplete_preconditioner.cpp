@@ -52,23 +52,26 @@ template <class T> void IncompletePreconditioner<T>::clear() {
     factor_.reset();
     block_.reset();
     factor_s_ = solve_s_ = 0;
-    replaced_ = vectors_solved_ = 0;
+    pivots_ = {};
+    vectors_solved_ = 0;
     node_bytes_.clear();
 }
 
 template <class T>
-Index IncompletePreconditioner<T>::factorize(CscMatrix<T> const& working, PivotDemand const& pivots) {
+IncompletePivots IncompletePreconditioner<T>::factorize(CscMatrix<T> const& working, PivotDemand const& pivots) {
     Timer const timer;
     positive_ = pivots.positive;
     if (block_) block_->set_values(context_.is_root() ? &working : nullptr);
-    Index const own =
+    IncompletePivots const own =
         context_.on_all([&] { return factor_->factorize(block_ ? block_->matrix() : working, pivots, context_.interrupt()); });
     node_bytes_ = context_.on_all([&] { return factor_->node_bytes(); });
-    replaced_ = sum(context_.comm(), own);
+    double largest[] = {own.shift, static_cast<double>(own.restarts)};
+    max(context_.comm(), std::span<double>(largest));
+    pivots_ = {sum(context_.comm(), own.replaced), largest[0], static_cast<int>(largest[1])};
     factor_s_ = timer.seconds();
     solve_s_ = 0;
     vectors_solved_ = 0;
-    return replaced_;
+    return pivots_;
 }
 
 template <class T>
@@ -125,7 +128,9 @@ template <class T> void IncompletePreconditioner<T>::fill(IncompleteReport& repo
         report.node_bytes.assign(node_bytes_.begin(), node_bytes_.end());
         report.affinity_bytes.assign(sizes.affinity_bytes.begin(), sizes.affinity_bytes.end());
     });
-    report.pivots_shifted = replaced_;
+    report.pivots_shifted = pivots_.replaced;
+    report.shift = pivots_.shift;
+    report.restarts = pivots_.restarts;
 }
 
 template <class T> void IncompletePreconditioner<T>::fill(AnalysisReport& report) const {

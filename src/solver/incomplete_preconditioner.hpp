@@ -35,9 +35,9 @@ template <class T> class IncompletePreconditioner : public WorkingInverse<T> {
     /// Drops the factor. Not collective.
     void clear();
 
-    /// Collective: factorizes the working system of process 0, which has the pattern of prepare(). Returns the
-    /// number of replaced pivots of all processes.
-    Index factorize(CscMatrix<T> const& working, PivotDemand const& pivots);
+    /// Collective: factorizes the working system of process 0, which has the pattern of prepare(). Returns the number of
+    /// replaced pivots of all processes, and their largest shift and number of restarts.
+    IncompletePivots factorize(CscMatrix<T> const& working, PivotDemand const& pivots);
 
     void solve(std::span<T> block, Index columns, MatrixOp op) override;
     [[nodiscard]] InverseAccuracy accuracy() const override {
@@ -59,7 +59,7 @@ template <class T> class IncompletePreconditioner : public WorkingInverse<T> {
     std::optional<IncompleteFactor<T>> factor_;
     TaskRuntime runtime_ = TaskRuntime::espalier;
     bool positive_ = false;
-    Index replaced_ = 0;
+    IncompletePivots pivots_; ///< Of all processes.
     std::vector<std::uint64_t> node_bytes_; ///< Set by the factorization.
     double factor_s_ = 0;
     double solve_s_ = 0;       ///< Time of all applications since the factorization.

@@ -10,6 +10,7 @@
 #include "core/timer.hpp"
 #include "distributed/backward_error.hpp"
 #include "matrix/convert.hpp"
+#include "matrix/norms.hpp"
 #include "refine/condition.hpp"
 #include "refine/singularity.hpp"
 
@@ -48,6 +49,26 @@ template <class T> BackwardErrors worst_errors(DistributedMatrix<T> const& matri
         worst.before_unscaling = std::max(worst.before_unscaling, errors.before_unscaling);
     }
     return worst;
+}
+
+/// Collective: whether the residual of a column exceeds a hundredth of b, which is not the rounding of A or b.
+template <class T> bool leaves_a_residual(DistributedMatrix<T> const& a, std::span<T const> b, std::span<T const> x,
+                                          Index columns, MatrixOp op) {
+    Index const m = a.rows().count();
+    std::vector<T> residual;
+    a.rows().reduction().all_succeed([&] { residual.resize(m); });
+    bool found = false;
+    for (Index j = 0; j < columns; ++j) {
+        auto const of_column = b.subspan(j * m, m);
+        std::ranges::copy(of_column, residual.begin());
+        a.multiply(op, T(-1), x.subspan(j * m, m), T(1), residual);
+        auto const norms = a.rows().reduction().max(2, [&](std::span<double> largest) {
+            largest[0] = infinity_norm(std::span<T const>(residual));
+            largest[1] = infinity_norm(of_column);
+        });
+        found = found || !(norms[0] <= 0.01 * norms[1]);
+    }
+    return found;
 }
 
 } // namespace
@@ -285,9 +306,11 @@ template <class T> RefineReport Refiner<T>::refine_working(std::span<T const> b,
                                           options.interrupt);
     RefineReport report = espalier::refine<T>(*working_, b, x, columns, inverse_of_working(), options);
     add_steps(report, steps);
-    // A tiny pivot is harmless unless the solution is so large that the matrix must be singular.
+    // A tiny pivot is harmless unless the solution is so large that the matrix must be singular. Small pivots of
+    // incomplete factors are not those of A: a large solution that solves the system is then accepted.
     if ((singularity_.is_near || pivots_replaced_ > 0) &&
-        grows_as_singular<T>(*working_, b, x, columns, options.op))
+        grows_as_singular<T>(*working_, b, x, columns, options.op) &&
+        (!is_incomplete(inverse_.accuracy()) || leaves_a_residual<T>(*working_, b, x, columns, options.op)))
         singularity_.is_numerical = true;
     return report;
 }

@@ -26,6 +26,9 @@ std::string inaccurate_factors(double error) {
     return fmt::format("the factors are inaccurate, because entries grew in the elimination (backward error {:.1e})", error);
 }
 
+/// With the last shift, 524, nearly all matrices are diagonally dominant.
+constexpr int most_restarts = 20;
+
 } // namespace
 
 template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) {
@@ -431,9 +434,9 @@ template <class T> void Solver<T>::State::factorize_incomplete(CscMatrix<T> cons
         constexpr double least = std::numeric_limits<Real<T>>::min() / epsilon<T>;
         bool const is_default = options.pivot_threshold < 0;
         return PivotDemand{form_.kind == Factorization::llh,
-                           is_default ? 0 : std::max(options.pivot_threshold, least)};
+                           is_default ? 0 : std::max(options.pivot_threshold, least), most_restarts};
     });
-    Index const replaced = incomplete_.factorize(working(matrix), pivots);
+    auto const [replaced, shift, restarts] = incomplete_.factorize(working(matrix), pivots);
     incomplete_.fill(report.incomplete);
     report = context_.on_root([&] { // later decisions depend on the report
         FactorReport& out = report.factor;
@@ -441,13 +444,16 @@ template <class T> void Solver<T>::State::factorize_incomplete(CscMatrix<T> cons
         out.tasks = report.incomplete.tasks_coarse;
         out.scalar = scalar_of<T>;
         out.pivots_replaced = replaced;
+        if (shift > 0)
+            note("the incomplete factors are those of A + {} diag(A), after {} restart{}: pivots of A were too small{}",
+                 shift, restarts, restarts == 1 ? "" : "s", pivots.positive ? " or not positive" : "");
         if (replaced > 0)
             note("{} pivot{} too small{} for the incomplete factorization and {} replaced", replaced,
                  replaced == 1 ? " was" : "s were", pivots.positive ? " or not positive" : "",
                  replaced == 1 ? "was" : "were");
         return report;
     });
-    refiner_->accept(replaced);
+    refiner_->accept(replaced + (shift > 0 ? 1 : 0));
 }
 
 template <class T> void Solver<T>::State::report_singularity() {

@@ -93,7 +93,7 @@ template <class T> double difference(std::vector<T> const& a, std::vector<T> con
 template <class T> std::vector<T> solve(CscMatrix<T> const& a, IncompleteOptions const& options,
                                         WorkerTeam& team, std::vector<T> const& b) {
     IncompleteFactor<T> factor(a, options, team);
-    EXPECT_EQ(factor.factorize(a), 0);
+    EXPECT_EQ(factor.factorize(a).replaced, 0);
     std::vector<T> x(b.size());
     factor.solve(b.data(), x.data(), std::ssize(b) / a.rows);
     return x;
@@ -272,7 +272,7 @@ TEST(IncompleteFactor, ReplacesAndCountsSmallPivots) {
     auto const a = matrix_from<double>(Symmetry::general,
                                        {{1, 1, 0, 0}, {1, 1, 0, 0}, {0, 0, 1e-20, 4}, {0, 0, 4, 1}});
     IncompleteFactor<double> factor(a, {}, team_of(1));
-    EXPECT_EQ(factor.factorize(a, {.threshold = 0.25}), 2);
+    EXPECT_EQ(factor.factorize(a, {.threshold = 0.25}).replaced, 2);
     // The diagonal blocks of L U are [1 1; 1 1.25] and [1 4; 4 1].
     std::vector<double> x{3, 3.25, 5, 5};
     factor.solve(x.data(), x.data());
@@ -282,7 +282,8 @@ TEST(IncompleteFactor, ReplacesAndCountsSmallPivots) {
 TEST(IncompleteFactor, ReplacesThePivotOfAnEmptyRow) {
     CscMatrix<double> const zero{3, 3, Symmetry::general, {0, 0, 0, 0}, {}, {}};
     IncompleteFactor<double> factor(zero, {}, team_of(2));
-    EXPECT_EQ(factor.factorize(zero), 3);
+    EXPECT_EQ(factor.factorize(zero).replaced, 3);
+    EXPECT_EQ(factor.factorize(zero, {.max_restarts = 5}).restarts, 0); // no shift helps
     std::vector<double> x{1, 2, 3};
     factor.solve(x.data(), x.data());
     EXPECT_EQ(x, (std::vector<double>{1, 2, 3}));
@@ -293,7 +294,7 @@ TEST(IncompleteFactor, WithPositivePivotsIsPositiveDefinite) {
         auto a = block_matrix<std::complex<double>>(20, size, Symmetry::hermitian, 8);
         scale_values(a, [](Index i, Index j) { return i == j && i % 4 == 1 ? -0.01 : 1.0; });
         IncompleteFactor<std::complex<double>> factor(a, {.block_size = size}, team_of(2));
-        EXPECT_GT(factor.factorize(a, {.positive = true, .threshold = 0.1}), 0);
+        EXPECT_GT(factor.factorize(a, {.positive = true, .threshold = 0.1}).replaced, 0);
         // z^H M^-1 z is real and positive.
         for (unsigned seed = 0; seed < 10; ++seed) {
             auto const z = random_vector<std::complex<double>>(a.rows, seed);
@@ -305,6 +306,75 @@ TEST(IncompleteFactor, WithPositivePivotsIsPositiveDefinite) {
             EXPECT_NEAR(product.imag(), 0, 1e-10 * product.real());
         }
     }
+}
+
+/// Blocks of the given size, the product of a small positive definite block with the positive definite matrix of Kershaw
+/// (1978), whose IC(0) has the pivots 3, 5/3, 3/5 and -5. `copies` of it are the diagonal blocks of the result, which is
+/// scaled symmetrically.
+template <class T> CscMatrix<T> kershaw(Index copies, int size = 1) {
+    static constexpr int entries[4][4] = {{3, -2, 0, 2}, {-2, 3, -2, 0}, {0, -2, 3, -2}, {2, 0, -2, 3}};
+    auto const scale = [](Index i) { return std::pow(2.0, (i * 7) % 11 - 5); };
+    return matrix_of<T>(4 * copies * size, Symmetry::symmetric, [&](Index i, Index j) {
+        Index const row = i / size, column = j / size;
+        if (row / 4 != column / 4) return T(0);
+        int const in_block = i % size == j % size ? 2 : 1;
+        return T(static_cast<Real<T>>(in_block * entries[row % 4][column % 4] * scale(i) * scale(j)));
+    });
+}
+
+TYPED_TEST(IncompleteFactorOf, ShiftsTheDiagonalUntilAllPivotsArePositive) {
+    using T = TypeParam;
+    for (int const size : {1, 2}) {
+        auto const a = kershaw<T>(100, size);
+        PivotDemand const demand{.positive = true, .max_restarts = 20};
+        auto const b = random_vector<T>(a.rows, 3);
+        std::vector<T> expected(b.size()), x(b.size());
+        IncompleteFactor<T> factor(a, {.block_size = size}, team_of(1));
+        auto const pivots = factor.factorize(a, demand);
+        EXPECT_EQ(pivots.replaced, 0);
+        EXPECT_GT(pivots.restarts, 0);
+        EXPECT_EQ(pivots.shift, 1e-3 * std::pow(2.0, pivots.restarts - 1));
+        factor.solve(b.data(), expected.data());
+
+        // These are the factors of the matrix with a larger diagonal, and a smaller shift does not suffice.
+        auto shifted = [&](double shift) {
+            auto larger = a;
+            scale_values(larger, [&](Index i, Index j) { return static_cast<Real<T>>(i == j ? 1 + shift : 1.0); });
+            return larger;
+        };
+        auto const larger = shifted(pivots.shift);
+        EXPECT_EQ(factor.factorize(larger, {.positive = true}).replaced, 0);
+        factor.solve(b.data(), x.data());
+        EXPECT_EQ(x, expected);
+        EXPECT_GT(factor.factorize(shifted(pivots.shift / 2), {.positive = true}).replaced, 0);
+
+        for (int const workers : {2, 4})
+            for (auto const policy : {SchedulePolicy::static_order, SchedulePolicy::dynamic_tree}) {
+                IncompleteOptions options{.block_size = size, .coarse_string = "D(10)"};
+                options.runtime.schedule.schedule = policy;
+                IncompleteFactor<T> other(a, options, team_of(workers));
+                auto const same = other.factorize(a, demand);
+                EXPECT_EQ(same.shift, pivots.shift);
+                EXPECT_EQ(same.restarts, pivots.restarts);
+                other.solve(b.data(), x.data());
+                EXPECT_EQ(x, expected);
+            }
+    }
+}
+
+TEST(IncompleteFactor, WithoutAShiftThatHelpsReplacesPivotsOfTheMatrixItself) {
+    auto const a = kershaw<double>(3);
+    IncompleteFactor<double> factor(a, {.block_size = 1}, team_of(1));
+    auto const b = random_vector<double>(a.rows, 3);
+    std::vector<double> expected(b.size()), x(b.size());
+    EXPECT_EQ(factor.factorize(a, {.positive = true}).replaced, 3);
+    factor.solve(b.data(), expected.data());
+    auto const pivots = factor.factorize(a, {.positive = true, .max_restarts = 2});
+    EXPECT_EQ(pivots.replaced, 3);
+    EXPECT_EQ(pivots.restarts, 2);
+    EXPECT_EQ(pivots.shift, 0);
+    factor.solve(b.data(), x.data());
+    EXPECT_EQ(x, expected);
 }
 
 TEST(IncompleteFactor, ReportsItsSizes) {

@@ -195,6 +195,22 @@ TEST(Refine, GmresResolvesReplacedPivotsInAsManySteps) {
     EXPECT_LE(report.iterations, 30);
 }
 
+// The backward error of this x is small because x is large. From zero, two steps solve the system. From x, cancellation
+// would leave a residual that needs further steps.
+TEST(Refine, IncompleteFactorsThatGiveALargeXAreNoStart) {
+    auto const a = matrix_from<double>(Symmetry::symmetric, {{1, -1}, {-1, 1 + 1e-6}});
+    ApplyInverse<double> const identity = [](std::span<double>, Index, MatrixOp) {};
+    std::vector<double> const b{1, 1};
+    for (auto const method : {RefineMethod::cg, RefineMethod::gmres}) {
+        std::vector<double> x{1e13, 1e13};
+        ASSERT_LT(normwise_backward_error<double>(a, x, b, 1), 1e-6);
+        RefineOptions const options{.method = method, .inverse = InverseAccuracy::incomplete};
+        RefineReport const report = refine<double>(a, b, x, 1, identity, options);
+        EXPECT_TRUE(report.converged) << to_string(method);
+        EXPECT_LE(report.iterations, 2) << to_string(method);
+    }
+}
+
 TEST(Refine, KrylovMethodsRestart) {
     auto const a = tridiagonal<double>(400, -2, -1.9); // needs more steps than a limit of 12 gives
     auto const first = run<double>(a, RefineMethod::gmres, diagonal_only<double>, 12);

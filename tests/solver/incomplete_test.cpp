@@ -209,14 +209,28 @@ TEST(IncompleteMethod, TakesNewValuesWithoutANewAnalysis) {
 }
 
 TEST(IncompleteMethod, ReplacesPivotsAndCountsThem) {
-    // Weak off-diagonal entries surround a diagonal entry that the elimination cancels.
+    // Weak off-diagonal entries surround a zero on the diagonal, which no shift enlarges.
     auto const a = matrix_from<double>(Symmetry::general,
-                                             {{1, 1, 0, 0}, {1, 1, 0.5, 0}, {0, 0.5, 1, 0}, {0, 0, 0, 1}});
+                                       {{1, 0, 0.5, 0}, {0, 0, 1, 0}, {0.5, 1, 1, 0}, {0, 0, 0, 1}});
     Options options = with_ilu();
     options.matching = options.scaling = Toggle::off;
     auto const found = run_incomplete(a, options);
     EXPECT_EQ(found.report.incomplete.pivots_shifted, 1);
     EXPECT_EQ(found.report.factor.pivots_replaced, 1);
+    EXPECT_EQ(found.report.incomplete.restarts, 0);
+    EXPECT_EQ(found.refine.status, Status::ok);
+}
+
+TEST(IncompleteMethod, ShiftsTheDiagonalOfAGeneralMatrix) {
+    // Weak off-diagonal entries surround a diagonal entry that the elimination cancels.
+    auto const a = matrix_from<double>(Symmetry::general,
+                                       {{1, 1, 0, 0}, {1, 1, 0.5, 0}, {0, 0.5, 1, 0}, {0, 0, 0, 1}});
+    Options options = with_ilu();
+    options.matching = options.scaling = Toggle::off;
+    auto const found = run_incomplete(a, options);
+    EXPECT_EQ(found.report.incomplete.pivots_shifted, 0);
+    EXPECT_EQ(found.report.incomplete.restarts, 1);
+    EXPECT_EQ(found.report.incomplete.shift, 0.001);
     EXPECT_EQ(found.refine.status, Status::ok);
 }
 
