@@ -13,6 +13,7 @@
 #include "core/timer.hpp"
 #include "incomplete/block_sizes.hpp"
 #include "incomplete/row_factorization.hpp"
+#include "incomplete/transposed_factor.hpp"
 #include "runtime/written_pages.hpp"
 
 namespace espalier {
@@ -112,6 +113,8 @@ template <class T> class IncompleteFactor<T>::Storage {
         sizes_.bytes = static_cast<std::uint64_t>(sizes_.nnz_factor + interleaved * size_) * sizeof(T) +
                        static_cast<std::uint64_t>(indices) * sizeof(BlockRow) + map_.bytes() +
                        order_.num_workers * bytes_of_current_row();
+        if (a.symmetry == Symmetry::general)
+            sizes_.transposed_bytes = TransposedFactor<T>::bytes(pattern.num_blocks(), pattern.num_rows, block_size);
         sizes_.symbolic_s = timer.seconds() - sizes_.coarsen_s;
     }
 
@@ -142,30 +145,21 @@ template <class T> class IncompleteFactor<T>::Storage {
         MatrixOp const same = symmetry_ == Symmetry::symmetric   ? MatrixOp::transpose
                               : symmetry_ == Symmetry::hermitian ? MatrixOp::adjoint
                                                                  : MatrixOp::none;
-        if (op == MatrixOp::none || op == same) return sweep_columns(b, x, nrhs);
+        if (op == MatrixOp::none || op == same) return sweep_columns(factors(), b, x, nrhs);
         bool const is_adjoint = op == MatrixOp::adjoint;
         // op(L U) = conj(L U) if the matrix is symmetric or Hermitian, and conj((L U)^T) = (L U)^H.
         bool const conjugates = is_complex<T> && (same != MatrixOp::none || is_adjoint);
         if (conjugates) conjugate(b, x, nrhs * size_);
         T const* const from = conjugates ? x : b;
         if (same != MatrixOp::none || (!is_complex<T> && symmetry_ != Symmetry::general))
-            sweep_columns(from, x, nrhs);
+            sweep_columns(factors(), from, x, nrhs);
         else
-            solve_transposed(from, x, nrhs);
+            sweep_columns(transposed_factors(), from, x, nrhs);
         if (conjugates) conjugate(x, x, nrhs * size_);
     }
 
-    void sweep_columns(T const* b, T* x, Index nrhs) {
-        Index r = 0;
-        for (; r + interleaved <= nrhs; r += interleaved)
-            sweep(chunk_sweeps<interleaved>(), TriangularPart::both,
-                  {workspace(interleaved), b + r * size_, x + r * size_});
-        for (; r < nrhs; ++r)
-            sweep(chunk_sweeps<1>(), TriangularPart::both, {workspace(1), b + r * size_, x + r * size_});
-    }
-
     void solve_in_order(T* x, TriangularPart part) {
-        sweep(chunk_sweeps<1>(), part, {x, nullptr, nullptr});
+        sweep(chunk_sweeps<1>(), part, factors(), {x, nullptr, nullptr});
     }
 
     [[nodiscard]] std::vector<Index> row_of() const {
@@ -215,6 +209,7 @@ template <class T> class IncompleteFactor<T>::Storage {
     }
 
     Index factorize_rows(T const* values, PivotRule<T> const& rule, Interrupt* interrupt) {
+        if (transposed_) transposed_->mark_old();
         FactorArrays<T> const arrays{map_, values, lower_, upper_, inverse_.as<T>().data(), rule};
         std::vector<std::unique_ptr<RowFactorizer>> rows;
         rows.reserve(order_.num_workers);
@@ -259,54 +254,77 @@ template <class T> class IncompleteFactor<T>::Storage {
         T const* b;
         T* x;
     };
-    struct ChunkSweeps {
-        void (Storage::*forward)(std::int32_t chunk, SweepVectors const& vectors) const;
-        void (Storage::*backward)(std::int32_t chunk, SweepVectors const& vectors) const;
+    /// The factors of L U, or those of (L U)^T = U^T L^T: the rows of a lower and of an upper triangular matrix. One of them
+    /// has diagonal blocks, whose inverses are given.
+    struct Factors {
+        RowStorage<T> const& lower;
+        RowStorage<T> const& upper;
+        T const* inverse;
+        bool lower_has_diagonal;
     };
+    [[nodiscard]] Factors factors() const { return {lower_, upper_, inverse_.template as<T>().data(), false}; }
 
-    /// The sweeps over a chunk on R interleaved vectors. Only these depend on the size of the blocks.
+    /// Copies the factors on the first call after a factorization.
+    Factors transposed_factors() {
+        if (!transposed_) transposed_.emplace(order_, lower_, upper_, sizes_.block_size, allocation_, team_);
+        transposed_->update(inverse_.as<T>().data());
+        return {transposed_->lower(), transposed_->upper(), transposed_->inverse(), true};
+    }
+
+    void sweep_columns(Factors const& factors, T const* b, T* x, Index nrhs) {
+        Index r = 0;
+        for (; r + interleaved <= nrhs; r += interleaved)
+            sweep(chunk_sweeps<interleaved>(), TriangularPart::both, factors,
+                  {workspace(interleaved), b + r * size_, x + r * size_});
+        for (; r < nrhs; ++r)
+            sweep(chunk_sweeps<1>(), TriangularPart::both, factors, {workspace(1), b + r * size_, x + r * size_});
+    }
+
+    using ChunkSweep = void (Storage::*)(SweepDirection direction, Factors const& factors, std::int32_t chunk,
+                                         SweepVectors const& vectors) const;
+    /// The sweeps over a chunk on R interleaved vectors, by a factor without and with diagonal blocks. Only these depend on
+    /// the size of the blocks.
+    struct ChunkSweeps {
+        ChunkSweep without_diagonal, with_diagonal;
+    };
     template <int R> [[nodiscard]] ChunkSweeps chunk_sweeps() const {
         return with_block_size(sizes_.block_size, []<int B>() {
-            return ChunkSweeps{&Storage::template sweep_forward<B, R>, &Storage::template sweep_backward<B, R>};
+            return ChunkSweeps{&Storage::template sweep_chunk<B, R, false>, &Storage::template sweep_chunk<B, R, true>};
         });
     }
 
-    void sweep(ChunkSweeps const& sweeps, TriangularPart part, SweepVectors const& vectors) {
+    void sweep(ChunkSweeps const& sweeps, TriangularPart part, Factors const& factors, SweepVectors const& vectors) {
         std::int64_t const first_task = number_tasks(2 * order_.num_chunks());
+        ChunkSweep const forward = factors.lower_has_diagonal ? sweeps.with_diagonal : sweeps.without_diagonal;
+        ChunkSweep const backward = factors.lower_has_diagonal ? sweeps.without_diagonal : sweeps.with_diagonal;
         runs_->run(
             part,
             [&](std::int32_t chunk, WorkerId w) {
                 auto const scope = recorded(w, trace::Kind::forward, first_task + chunk);
-                (this->*sweeps.forward)(chunk, vectors);
+                (this->*forward)(SweepDirection::forward, factors, chunk, vectors);
             },
             [&](std::int32_t chunk, WorkerId w) {
                 auto const scope = recorded(w, trace::Kind::backward, first_task + order_.num_chunks() + chunk);
-                (this->*sweeps.backward)(chunk, vectors);
+                (this->*backward)(SweepDirection::backward, factors, chunk, vectors);
             });
     }
 
-    template <int B, int R> void sweep_forward(std::int32_t chunk, SweepVectors const& vectors) const {
+    template <int B, int R, bool Diagonal>
+    void sweep_chunk(SweepDirection direction, Factors const& factors, std::int32_t chunk,
+                     SweepVectors const& vectors) const {
         T* const work = vectors.work;
-        if (T const* const b = vectors.b)
+        bool const is_forward = direction == SweepDirection::forward;
+        if (T const* const b = vectors.b; b && is_forward)
             visit_entries<B, R>(chunk, work, [b](T& entry, Index at) { entry = b[at]; });
-        auto cursor = cursor_at(lower_, chunk);
-        BlockRow first = order_.chunk_ptr[chunk];
-        for (SweepRun const run : lower_.runs_of(chunk)) {
-            SweepKernel<T, B, R, 1, false>::run_any(work, nullptr, first, run, cursor);
-            first += run.num_rows;
+        RowStorage<T> const& rows = is_forward ? factors.lower : factors.upper;
+        auto cursor = cursor_at(rows, chunk);
+        Index const step = is_forward ? 1 : -1;
+        Index first = is_forward ? order_.chunk_ptr[chunk] : order_.chunk_ptr[chunk + 1] - 1;
+        for (SweepRun const run : rows.runs_of(chunk)) {
+            SweepKernel<T, B, R, Diagonal>::run_any(work, factors.inverse, first, step, run, cursor);
+            first += step * run.num_rows;
         }
-    }
-
-    template <int B, int R> void sweep_backward(std::int32_t chunk, SweepVectors const& vectors) const {
-        T* const work = vectors.work;
-        T const* const inverse = inverse_.template as<T>().data();
-        auto cursor = cursor_at(upper_, chunk);
-        BlockRow first = order_.chunk_ptr[chunk + 1] - 1;
-        for (SweepRun const run : upper_.runs_of(chunk)) {
-            SweepKernel<T, B, R, -1, true>::run_any(work, inverse, first, run, cursor);
-            first -= run.num_rows;
-        }
-        if (T* const x = vectors.x)
+        if (T* const x = vectors.x; x && !is_forward)
             visit_entries<B, R>(chunk, work, [x](T const& entry, Index at) { x[at] = entry; });
     }
 
@@ -322,49 +340,6 @@ template <class T> class IncompleteFactor<T>::Storage {
     SweepCursor<T> cursor_at(RowStorage<T> const& rows, std::int32_t chunk) const {
         Offset const begin = rows.begin_of_chunk(chunk);
         return {rows.columns() + begin, rows.values() + begin * entries_of_block()};
-    }
-
-    /// x = (L U)^-T b on one thread, by U^T y = b and L^T x = y, one row of U or L after the other. The rows
-    /// are stored in execution order, and are visited in the order of the permuted matrix.
-    void solve_transposed(T const* b, T* x, Index nrhs) {
-        with_block_size(sizes_.block_size, [&]<int B>() {
-            for (Index r = 0; r < nrhs; ++r) solve_transposed_column<B>(b + r * size_, x + r * size_);
-        });
-    }
-
-    template <int B> void solve_transposed_column(T const* b, T* x) {
-        T* const work = workspace(1);
-        auto const place = [&](Index p, int k) { return Index(source_row_[p]) * B + k; };
-        BlockRow const n = order_.num_rows();
-        for (Index p = 0; p < n; ++p)
-            for (int k = 0; k < B; ++k) work[p * B + k] = b[place(p, k)];
-        T const* const inverse = inverse_.template as<T>().data();
-        for (BlockRow row = 0; row < n; ++row) {
-            BlockRow const p = order_.position_of[row];
-            T* const target = work + Index(p) * B;
-            T product[B] = {};
-            subtract_transposed<B>(inverse + Index(p) * B * B, target, product);
-            for (int k = 0; k < B; ++k) target[k] = -product[k];
-            scatter_row<B>(upper_, p, work);
-        }
-        for (BlockRow row = n; row-- > 0;) scatter_row<B>(lower_, order_.position_of[row], work);
-        for (Index p = 0; p < n; ++p)
-            for (int k = 0; k < B; ++k) x[place(p, k)] = work[p * B + k];
-    }
-
-    /// sum -= block^T x
-    template <int B> static void subtract_transposed(T const* block, T const* x, T* sum) {
-        for (int c = 0; c < B; ++c)
-            for (int k = 0; k < B; ++k) sum[c] -= times(block[k + c * B], x[k]);
-    }
-
-    /// x(column) -= block^T x(row) for the blocks of a row.
-    template <int B> static void scatter_row(RowStorage<T> const& rows, BlockRow p, T* x) {
-        for (std::int32_t e = 0; e < rows.length(p); ++e) {
-            Offset const at = rows.begin(p) + Offset(e) * rows.stride(p);
-            subtract_transposed<B>(rows.values() + at * B * B, x + Index(p) * B,
-                                   x + Index(rows.columns()[at]) * B);
-        }
     }
 
     /// Returns memory for `columns` vectors.
@@ -404,6 +379,7 @@ template <class T> class IncompleteFactor<T>::Storage {
     std::optional<ChunkRuns> runs_;
     RowStorage<T> lower_, upper_;
     Arena inverse_;
+    std::optional<TransposedFactor<T>> transposed_; ///< Made when it is first needed.
     EntryMap map_;
     LargeVector<BlockRow> source_row_; ///< By position, in the numbers of the caller.
     std::int32_t longest_row_ = 1;

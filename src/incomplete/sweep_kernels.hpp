@@ -37,8 +37,8 @@ template <class T> struct SweepCursor {
 };
 
 /// Rows of B x B blocks and R interleaved right-hand sides: entry k of position p of vector r is
-/// x[(p * B + k) * R + r]. Step is 1 for forward and -1 for backward sweeps.
-template <class T, int B, int R, int Step, bool Diagonal> struct SweepKernel {
+/// x[(p * B + k) * R + r]. The row after `first` in a run is first + step; step is 1 for forward and -1 for backward sweeps.
+template <class T, int B, int R, bool Diagonal> struct SweepKernel {
     /// x(row) -= block * x(column)
     static void subtract(T const* block, T const* x, T* sum) {
         for (int c = 0; c < B; ++c)
@@ -71,20 +71,24 @@ template <class T, int B, int R, int Step, bool Diagonal> struct SweepKernel {
 
     /// Computes a run of rows with `Blocks` blocks each. If `Blocks` is negative, the run gives their number.
     template <int Blocks>
-    static void run(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
+    static void run(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
         int const blocks = Blocks >= 0 ? Blocks : rows.blocks_per_row;
         for (std::int32_t i = 0; i < rows.num_rows; ++i) {
-            row(x, inverse, first + Index(Step) * i, blocks, 1, cursor.column, cursor.block);
+            row(x, inverse, first + step * i, blocks, 1, cursor.column, cursor.block);
             cursor.column += blocks;
             cursor.block += Index(blocks) * B * B;
         }
     }
 
+    /// The lowest row of the group that a sweep computes first.
+    static Index lowest_of_group(Index first, Index step) { return step > 0 ? first : first - (group_rows - 1); }
+
     /// Computes a run of groups. The lanes of a group ascend by position, also in a backward sweep.
-    static void run_groups(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
+    static void run_groups(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
         int const blocks = rows.blocks_per_row;
+        Index const lowest = lowest_of_group(first, step);
         for (std::int32_t i = 0; i < rows.num_rows; i += group_rows) {
-            Index const low = Step > 0 ? first + i : first - i - (group_rows - 1);
+            Index const low = lowest + step * i;
             for (int lane = 0; lane < group_rows; ++lane)
                 row(x, inverse, low + lane, blocks, group_rows, cursor.column + lane, cursor.block + lane);
             cursor.column += Index(blocks) * group_rows;
@@ -95,7 +99,7 @@ template <class T, int B, int R, int Step, bool Diagonal> struct SweepKernel {
     /// Does the work of run_groups() for one vector. A vector register of 16 bytes holds the sums of several
     /// rows.
     template <int Blocks>
-    static void run_vectors(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
+    static void run_vectors(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
         int const blocks = Blocks >= 0 ? Blocks : rows.blocks_per_row;
         constexpr int lanes = 16 / sizeof(T), parts = group_rows / lanes;
         using Vector [[gnu::vector_size(16)]] = T;
@@ -106,8 +110,9 @@ template <class T, int B, int R, int Step, bool Diagonal> struct SweepKernel {
         };
         BlockRow const* column = cursor.column;
         T const* block = cursor.block;
+        Index const lowest = lowest_of_group(first, step);
         for (std::int32_t i = 0; i < rows.num_rows; i += group_rows) {
-            Index const low = Step > 0 ? first + i : first - i - (group_rows - 1);
+            Index const low = lowest + step * i;
             Vector sum[parts];
             for (int p = 0; p < parts; ++p) sum[p] = load(x + low + p * lanes);
             for (int k = 0; k < blocks; ++k, column += group_rows, block += group_rows)
@@ -125,26 +130,26 @@ template <class T, int B, int R, int Step, bool Diagonal> struct SweepKernel {
     }
 
     /// Computes a run of any length. Loops over short rows of scalars are unrolled.
-    static void run_any(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
+    static void run_any(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
         constexpr bool may_be_groups = B == 1 && !is_complex<T>;
         if constexpr (B * R == 1) {
             if constexpr (may_be_groups)
-                if (rows.stride > 1) return run_unrolled<true>(x, inverse, first, rows, cursor);
-            run_unrolled<false>(x, inverse, first, rows, cursor);
+                if (rows.stride > 1) return run_unrolled<true>(x, inverse, first, step, rows, cursor);
+            run_unrolled<false>(x, inverse, first, step, rows, cursor);
         } else {
             if constexpr (may_be_groups)
-                if (rows.stride > 1) return run_groups(x, inverse, first, rows, cursor);
-            run<-1>(x, inverse, first, rows, cursor);
+                if (rows.stride > 1) return run_groups(x, inverse, first, step, rows, cursor);
+            run<-1>(x, inverse, first, step, rows, cursor);
         }
     }
 
     template <bool Vectors>
-    static void run_unrolled(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
+    static void run_unrolled(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
         auto const with = [&]<int Blocks>() {
             if constexpr (Vectors)
-                run_vectors<Blocks>(x, inverse, first, rows, cursor);
+                run_vectors<Blocks>(x, inverse, first, step, rows, cursor);
             else
-                run<Blocks>(x, inverse, first, rows, cursor);
+                run<Blocks>(x, inverse, first, step, rows, cursor);
         };
         switch (rows.blocks_per_row) {
         case 0: return with.template operator()<0>();
