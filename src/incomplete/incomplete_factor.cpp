@@ -112,7 +112,7 @@ template <class T> class IncompleteFactor<T>::Storage {
         Offset const indices = pattern.num_blocks() + 8 * sizes_.num_rows;
         sizes_.bytes = static_cast<std::uint64_t>(sizes_.nnz_factor + interleaved * size_) * sizeof(T) +
                        static_cast<std::uint64_t>(indices) * sizeof(BlockRow) + map_.bytes() +
-                       order_.num_workers * bytes_of_current_row();
+                       order_.num_workers * bytes_of_current_row<T>(pattern.num_rows, block_size);
         if (a.symmetry == Symmetry::general)
             sizes_.transposed_bytes = TransposedFactor<T>::bytes(pattern.num_blocks(), pattern.num_rows, block_size);
         sizes_.symbolic_s = timer.seconds() - sizes_.coarsen_s;
@@ -171,10 +171,6 @@ template <class T> class IncompleteFactor<T>::Storage {
     }
 
   private:
-    /// The memory of each worker for its current row during a factorization (row_factorization.hpp).
-    [[nodiscard]] std::uint64_t bytes_of_current_row() const {
-        return static_cast<std::uint64_t>(sizes_.num_rows) * (sizes_.block_size == 1 ? sizeof(T) : sizeof(std::int32_t));
-    }
     [[nodiscard]] Index entries_of_block() const { return Index(sizes_.block_size) * sizes_.block_size; }
 
     /// A dry run of the factorization. Chunks write rows of L and U and inverse diagonal blocks, whose pages
@@ -213,9 +209,12 @@ template <class T> class IncompleteFactor<T>::Storage {
         FactorArrays<T> const arrays{map_, values, lower_, upper_, inverse_.as<T>().data(), rule};
         std::vector<std::unique_ptr<RowFactorizer>> rows;
         rows.reserve(order_.num_workers);
+        current_rows_.reserve(order_.num_workers);
+        while (std::ssize(current_rows_) < order_.num_workers)
+            current_rows_.emplace_back(bytes_of_current_row<T>(order_.num_rows(), sizes_.block_size), Allocation::local);
         for (WorkerId w = 0; w < order_.num_workers; ++w)
             rows.push_back(with_block_size(sizes_.block_size, [&]<int B>() -> std::unique_ptr<RowFactorizer> {
-                return std::make_unique<RowFactorization<T, B>>(arrays, order_.num_rows(), longest_row_);
+                return std::make_unique<RowFactorization<T, B>>(arrays, current_rows_[w], longest_row_);
             }));
         StopRequest stop(interrupt);
         RunOptions options;
@@ -383,6 +382,7 @@ template <class T> class IncompleteFactor<T>::Storage {
     EntryMap map_;
     LargeVector<BlockRow> source_row_; ///< By position, in the numbers of the caller.
     std::int32_t longest_row_ = 1;
+    std::vector<Arena> current_rows_; ///< By worker.
     Arena work_;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -86,11 +87,17 @@ class RowFactorizer {
     [[nodiscard]] virtual Index replaced() const = 0;
 };
 
+/// The bytes that a worker needs for its current row. They are zero before its first RowFactorization. The next one can
+/// use them as they are, which saves new pages.
+template <class T> std::uint64_t bytes_of_current_row(BlockRow num_rows, int block_size) {
+    return static_cast<std::uint64_t>(num_rows) * (block_size == 1 ? sizeof(T) : sizeof(std::int32_t));
+}
+
 /// Rows of B x B blocks.
 template <class T, int B> class RowFactorization final : public RowFactorizer {
   public:
-    RowFactorization(FactorArrays<T> const& arrays, BlockRow num_rows, std::int32_t longest_row)
-        : arrays_(arrays), slot_of_(num_rows, 0),
+    RowFactorization(FactorArrays<T> const& arrays, Arena const& current_row, std::int32_t longest_row)
+        : arrays_(arrays), slot_of_(current_row.as<std::int32_t>()),
           values_(static_cast<std::size_t>(longest_row + 1) * block_entries) {}
 
     [[nodiscard]] Index replaced() const override { return replaced_; }
@@ -170,7 +177,7 @@ template <class T, int B> class RowFactorization final : public RowFactorizer {
     }
 
     FactorArrays<T> arrays_;
-    std::vector<std::int32_t> slot_of_; ///< 1 + the slot of each column of the current row, or 0.
+    std::span<std::int32_t> slot_of_; ///< 1 + the slot of each column of the current row, or 0.
     std::vector<T> values_;             ///< The current row: L, diagonal, U.
     Index replaced_ = 0;
 };
@@ -179,8 +186,8 @@ template <class T, int B> class RowFactorization final : public RowFactorizer {
 /// of the row are also updated, but never read, which is faster than looking for the others.
 template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
   public:
-    RowFactorization(FactorArrays<T> const& arrays, BlockRow num_rows, std::int32_t)
-        : arrays_(arrays), row_(num_rows * sizeof(T), Allocation::local) {}
+    RowFactorization(FactorArrays<T> const& arrays, Arena const& current_row, std::int32_t)
+        : arrays_(arrays), row_(current_row.as<T>().data()) {}
 
     [[nodiscard]] Index replaced() const override { return replaced_; }
 
@@ -195,7 +202,7 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
         RowStorage<T> const &lower = arrays_.lower, &upper = arrays_.upper;
         T* const inverse = arrays_.inverse;
         PivotRule<T> const& pivots = arrays_.pivots;
-        T* const row = row_.template as<T>().data();
+        T* const row = row_;
         Offset entry = entries.begin(p);
         Offset const end = entries.begin(p + 1);
         Real<T> largest = 0;
@@ -247,7 +254,7 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
     }
 
     FactorArrays<T> arrays_;
-    Arena row_;
+    T* row_;
     Index replaced_ = 0;
 };
 

@@ -47,7 +47,8 @@ template <class T> class IncompletePreconditioner : public WorkingInverse<T> {
     /// The bytes that each process needs beside those of AnalysisReport::memory_bytes_of_process if the next solve has this
     /// `op`, or because an earlier one was transposed. Known after fill() of an AnalysisReport.
     [[nodiscard]] std::span<std::int64_t const> further_bytes(MatrixOp op) const {
-        return is_transposed_ || op != MatrixOp::none ? std::span<std::int64_t const>(transposed_bytes_) : std::span<std::int64_t const>();
+        if (!is_transposed_ && op == MatrixOp::none) return {};
+        return transposed_bytes_;
     }
 
     /// Collective: sets the fields that prepare(), factorize() and solve() determine. Process 0 gets the sums

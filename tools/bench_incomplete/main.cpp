@@ -2,11 +2,11 @@
 //
 //     bench_incomplete MATRIX ORDERING LEVELS THREADS REPEAT
 //
-// prints a line of JSON. Times are the fastest of REPEAT runs in milliseconds, but that of the first transposed application
-// after a factorization is measured once. Bytes of a sweep are its entries with one
-// 32-bit index for each block, and two passes over the vector. The triad a = b + 3 c of STREAM (24 bytes for each
-// element) runs on the same threads, with vectors that together are as large as L with its vector, and with vectors of
-// 256 MiB, which no cache keeps.
+// prints a line of JSON. Times are the fastest of REPEAT runs in milliseconds; "transposed_new_values_ms", for the first
+// transposed application after a factorization, is measured once. Bytes of a sweep are its entries with one 32-bit index
+// for each block, and two passes over the vector. The triad a = b + 3 c of STREAM (24 bytes for each element) runs on the
+// same threads, with vectors that together are as large as L with its vector, and with vectors of 256 MiB, which no cache
+// keeps.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -125,11 +125,13 @@ void run(std::string const& matrix, std::string const& ordering, Index levels, i
     fmt::print(R"({{"matrix": "{}", "ordering": "{}", "levels": {}, "threads": {}, "coarsen": "{}", "chunks": {}, )"
                R"("synchronizations": {}, "ordering_ms": {:.1f}, "analysis_ms": {:.1f}, "coarsen_ms": {:.1f}, )"
                R"("factor_ms": {:.2f}, "serial_lower_ms": {:.3f}, "lower_ms": {:.3f}, "upper_ms": {:.3f}, )"
-               R"("application_ms": {:.3f}, "transposed_ms": {:.3f}, "transposed_new_values_ms": {:.3f}, "memory_gbs": {:.1f}, "triad_gbs": {:.1f}, "lower_gbs": {:.1f}, "upper_gbs": {:.1f}}})"
+               R"("application_ms": {:.3f}, "transposed_ms": {:.3f}, "transposed_new_values_ms": {:.3f}, )"
+               R"("memory_gbs": {:.1f}, "triad_gbs": {:.1f}, "lower_gbs": {:.1f}, "upper_gbs": {:.1f}}})"
                "\n",
                matrix, ordering, levels, threads, sizes.coarse_string, sizes.chunks, sizes.synchronizations, ordering_ms,
                analysis_ms, 1e3 * sizes.coarsen_s, factor_ms, serial_ms, lower, upper, application,
-               transposed, new_values, rate(large, memory), rate(lower_bytes, triad), rate(lower_bytes, lower), rate(upper_bytes, upper));
+               transposed, new_values, rate(large, memory), rate(lower_bytes, triad), rate(lower_bytes, lower),
+               rate(upper_bytes, upper));
 }
 
 } // namespace
