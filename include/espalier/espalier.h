@@ -400,6 +400,9 @@ ESPALIER_API espalier_status espalier_set_ordering_file(espalier_solver* solver,
  *  Copied; checked by the analysis. */
 ESPALIER_API espalier_status espalier_set_ordering_positions(espalier_solver* solver, int64_t count,
                                                              int64_t const* positions, int base);
+/** Nonzero: espalier_analyze() adapts the ordering of the last analysis, if it had as many unknowns, to the pattern of
+ *  the new matrix instead of finding a new one. */
+ESPALIER_API espalier_status espalier_set_reuse_ordering(espalier_solver* solver, int value);
 /** Worker threads of each process; 0 for the cores that the process may use. */
 ESPALIER_API espalier_status espalier_set_threads(espalier_solver* solver, int value);
 /** Bind worker threads to cores; 0 or 1. */

@@ -72,6 +72,12 @@ struct Options : ScheduleSettings {
     std::vector<Index> ordering_positions;
     std::string ordering_file; ///< For OrderingMethod::user: a file of positions (docs/user-guide.md).
 
+    /// Adapt the ordering of the solver's last analysis, if it had as many rows, to the pattern of the next analyze()
+    /// instead of finding a new one. This takes a small part of the time if few entries have changed. Only factorizations
+    /// with supernodes use it, and not the orderings natural and user. A new ordering is found if the adapted one needs
+    /// more than 1.5 times the operations of the last one that was not adapted.
+    bool reuse_ordering = false;
+
     int threads = 0;          ///< Worker threads of each process; 0 for the cores that the process may use.
     bool bind_threads = true; ///< Bind workers to cores.
     /// The machine to plan for: this one if empty, an hwloc XML file (a name that ends in .xml), or a synthetic

@@ -84,6 +84,21 @@ ScheduleReport Analysis<T>::describe(ScheduleChoice const& made, int workers) co
     return report;
 }
 
+template <class T> std::shared_ptr<EarlierOrdering const> Analysis<T>::ordering_to_adapt() const {
+    if (incomplete || scalar) return nullptr;
+    auto const earlier = std::make_shared<EarlierOrdering>();
+    Supernodes const& supernodes = supernodal.supernodes;
+    earlier->tree.parent.assign(supernodes.parent.begin(), supernodes.parent.end());
+    earlier->tree.inverse = supernodal.rows;
+    earlier->tree.node_of_row.resize(supernodal.rows.size());
+    auto row = supernodal.rows.begin();
+    for (SupernodeId s = 0; s < supernodes.size(); ++s)
+        for (Index k = 0; k < supernodes.width[s]; ++k) earlier->tree.node_of_row[*row++] = s;
+    earlier->method = ordering;
+    earlier->flops = flops_of_new_ordering;
+    return earlier;
+}
+
 template <class T> void Analysis<T>::fill(AnalysisReport& report) const {
     report.ordering_s = ordering_s;
     report.symbolic_s = symbolic_s;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/checks.hpp"
+#include "analysis/structure_job.hpp"
 #include "core/background.hpp"
 #include "core/interrupt.hpp"
 #include "espalier/report.hpp"
@@ -52,6 +53,7 @@ template <class T> struct Analysis {
     std::vector<Needs> needs;      ///< The memory needs of each process.
     Offset working_entries = 0;    ///< Stored entries of the working system.
     Index compressed_vertices = 0; ///< Vertices of the graph that was ordered.
+    double flops_of_new_ordering = 0; ///< SupernodalStructure::flops with the last ordering that was not adapted.
     double ordering_s = 0, symbolic_s = 0, mapping_s = 0;
 
     /// The settings for the plan of a factorization on one of these machines. Error{cancelled}.
@@ -88,6 +90,8 @@ template <class T> struct Analysis {
     /// Whether a matching for the values of `matrix`, which has the same pattern, differs from the matching
     /// of this analysis. Error{cancelled}.
     [[nodiscard]] bool has_stale_matching(CscMatrix<T> const& matrix, Interrupt* interrupt) const;
+    /// The ordering for the analysis of another pattern with as many rows. Null if this analysis has none.
+    [[nodiscard]] std::shared_ptr<EarlierOrdering const> ordering_to_adapt() const;
     /// Sets all fields of the report except total_s.
     void fill(AnalysisReport& report) const;
 
@@ -105,6 +109,7 @@ struct AnalysisContext {
     std::function<void(std::string)> note; ///< Receives notes for the user.
     std::uint64_t max_bytes = 0; ///< Most bytes of the analysis itself; 0 for no limit.
     int processes_of_a_computer = 1; ///< They share caches and memory.
+    std::shared_ptr<EarlierOrdering const> earlier; ///< Is adapted, if it is not null and has as many rows.
 };
 
 /// Chooses the factorization, scales and matches, orders, factorizes symbolically, and plans the tasks.

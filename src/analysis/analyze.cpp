@@ -236,15 +236,24 @@ template <class T> class Analyzer {
         job->schur = options_.schur;
         job->ordering = ordering_options();
         job->chooses = options_.ordering == OrderingMethod::automatic;
+        bool const is_given = job->ordering.method == OrderingMethod::natural || job->ordering.method == OrderingMethod::user;
+        if (context_.earlier && !is_given && std::ssize(context_.earlier->tree.inverse) == matrix_.cols)
+            job->earlier = context_.earlier;
         job->symbolic = symbolic_options(options_);
         job->symbolic.interrupt = &interrupt_;
         job->interrupt = context_.interrupt;
         run_step("ordering", trace::Kind::ordering, [job] { job->order_vertices(); });
         run_step("symbolic factorization", trace::Kind::symbolic, [job] { job->find_supernodes(); });
-        if (job->chooses) {
+        if (job->is_badly_adapted()) order_again(job, OrderingMethod::dissection);
+        if (job->chooses && !job->earlier) {
             if (dissection_pays(*job)) order_again(job, OrderingMethod::dissection);
             if (scotch_pays(*job)) order_again(job, OrderingMethod::scotch);
         }
+        if (job->adapted)
+            context_.note(fmt::format("the ordering was adapted to the new pattern: {} of {} vertices moved, {} were ordered "
+                                      "again",
+                                      job->adapted->moved, job->compressed.graph.num_vertices, job->adapted->reordered));
+        analysis_.flops_of_new_ordering = job->adapted ? job->earlier->flops : job->structure.flops;
         analysis_.ordering = job->ordering.method;
         analysis_.supernodal = std::move(job->structure);
         analysis_.compressed_vertices = job->compressed.graph.num_vertices;

@@ -20,9 +20,17 @@ void StructureJob::order_vertices() {
     bool const by_row = ordering.method == OrderingMethod::natural || ordering.method == OrderingMethod::user;
     compressed = by_row ? uncompressed(std::move(graph), schur) : compress(std::move(graph), schur, pairs);
     graph = {};
-    if (chooses && starts_with_minimum_degree()) ordering.method = OrderingMethod::amd;
-    require_memory(bytes_with(compressed.graph, ordering), max_bytes, "the analysis");
-    order = compute_ordering(compressed, ordering);
+    if (earlier)
+        ordering.method = earlier->method;
+    else if (chooses && starts_with_minimum_degree()) ordering.method = OrderingMethod::amd;
+    std::uint64_t const kept = earlier ? earlier->tree.bytes() : 0;
+    require_memory(kept + bytes_with(compressed.graph, ordering), max_bytes, "the analysis");
+    if (earlier) {
+        adapted = adapt_ordering(compressed, earlier->tree, ordering);
+        order = std::move(adapted->ordering);
+    } else {
+        order = compute_ordering(compressed, ordering);
+    }
     symbolic.kept_vertices = std::ssize(compressed.last);
     ordering_s = timer.seconds();
 }
@@ -33,11 +41,16 @@ void StructureJob::find_supernodes() {
     symbolic_s = timer.seconds();
 }
 
+bool StructureJob::is_badly_adapted() const {
+    constexpr double most_growth = 1.5;
+    return adapted && structure.flops > most_growth * earlier->flops;
+}
+
 void StructureJob::order_again(OrderingMethod method) {
     Timer const timer;
     OrderingOptions options = ordering;
     options.method = method;
-    std::uint64_t const kept = bytes_of(structure) + 2 * order.perm.size() * sizeof(Index);
+    std::uint64_t const kept = bytes_of(structure) + (earlier ? earlier->tree.bytes() : 0) + 2 * order.perm.size() * sizeof(Index);
     if (max_bytes > 0 && kept + bytes_with(compressed.graph, options) > max_bytes) return;
     Ordering other = compute_ordering(compressed, options);
     SupernodalStructure others = espalier::find_supernodes(compressed, other, symbolic);
@@ -45,6 +58,7 @@ void StructureJob::order_again(OrderingMethod method) {
         order = std::move(other);
         structure = std::move(others);
         ordering.method = method;
+        adapted.reset();
     }
     ordering_s += timer.seconds();
 }

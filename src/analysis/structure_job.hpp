@@ -9,10 +9,18 @@
 #include <vector>
 
 #include "core/interrupt.hpp"
+#include "ordering/adapt_ordering.hpp"
 #include "ordering/ordering.hpp"
 #include "symbolic/symbolic.hpp"
 
 namespace espalier {
+
+/// The ordering of an earlier analysis.
+struct EarlierOrdering {
+    SeparatorTree tree;
+    OrderingMethod method = OrderingMethod::dissection;
+    double flops = 0; ///< SupernodalStructure::flops with the last ordering that was not adapted.
+};
 
 struct StructureJob {
     Graph graph;
@@ -20,12 +28,14 @@ struct StructureJob {
     std::vector<Index> schur;
     OrderingOptions ordering; // with the method of the result
     bool chooses = false;     // whether another method may take the place of that of the options
+    std::shared_ptr<EarlierOrdering const> earlier; // is adapted to the graph; may be null
     SymbolicOptions symbolic;
     std::shared_ptr<Interrupt> interrupt;
     std::uint64_t max_bytes = 0; // limit for ordering and symbolic factorization; 0: no limit
 
     CompressedGraph compressed;
     Ordering order;
+    std::optional<AdaptedOrdering> adapted; // what was done to the earlier ordering; its ordering is in `order`
     SupernodalStructure structure;
     double ordering_s = 0;
     double symbolic_s = 0;
@@ -33,6 +43,8 @@ struct StructureJob {
     /// Error{out_of_memory} if this needs more than max_bytes.
     void order_vertices();
     void find_supernodes();
+    /// Whether the adapted ordering needs many more operations than the earlier one.
+    [[nodiscard]] bool is_badly_adapted() const;
     /// Orders by another method as well, if memory suffices, and keeps the ordering with fewer operations.
     void order_again(OrderingMethod method);
     /// Whether the compressed graph is a lattice, of which `dissection` finds good orderings.

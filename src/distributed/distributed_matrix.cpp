@@ -84,37 +84,31 @@ class PatternDealer {
         }
     }
 
-    template <class T> LocalPattern pattern_of(int r, CscMatrix<T> const& whole) {
+    LocalPattern pattern_of(int r, std::span<Offset const> col_ptr, std::span<Index const> row_ind) {
         auto const columns = owners_.rows_of(r);
+        LocalPattern pattern;
+        for (Index const j : columns)
+            pattern.col_ptr.push_back(pattern.col_ptr.back() + col_ptr[j + 1] - col_ptr[j]);
+        pattern.row_ind.reserve(pattern.col_ptr.back());
+        for (Index const j : columns)
+            pattern.row_ind.insert(pattern.row_ind.end(), row_ind.begin() + col_ptr[j], row_ind.begin() + col_ptr[j + 1]);
         std::vector<Index> remote;
-        for_each_row(columns, whole, [&](Index i) {
+        for (Index const i : pattern.row_ind)
             if (owner_[i] != r) remote.push_back(i);
-        });
         std::sort(remote.begin(), remote.end(), [&](Index i, Index j) {
             return owner_[i] != owner_[j] ? owner_[i] < owner_[j] : place_[i] < place_[j];
         });
         remote.erase(std::unique(remote.begin(), remote.end()), remote.end());
-        LocalPattern pattern;
         pattern.wanted.resize(owners_.begin.size() - 1);
         for (Index h = 0; h < std::ssize(remote); ++h) {
             number_[remote[h]] = std::ssize(columns) + h;
             pattern.wanted[owner_[remote[h]]].push_back(place_[remote[h]]);
         }
-        for (Index const j : columns)
-            pattern.col_ptr.push_back(pattern.col_ptr.back() + whole.col_ptr[j + 1] - whole.col_ptr[j]);
-        pattern.row_ind.reserve(pattern.col_ptr.back());
-        for_each_row(columns, whole,
-                     [&](Index i) { pattern.row_ind.push_back(owner_[i] == r ? place_[i] : number_[i]); });
+        for (Index& i : pattern.row_ind) i = owner_[i] == r ? place_[i] : number_[i];
         return pattern;
     }
 
   private:
-    template <class T, class Visit>
-    static void for_each_row(std::span<Index const> columns, CscMatrix<T> const& whole, Visit const& visit) {
-        for (Index const j : columns)
-            for (Offset p = whole.col_ptr[j]; p < whole.col_ptr[j + 1]; ++p) visit(whole.row_ind[p]);
-    }
-
     Owners const& owners_;
     std::vector<int> owner_;
     std::vector<Index> place_;  // at the owner
@@ -196,7 +190,7 @@ template <class T> DistributedMatrix<T>::DistributedMatrix(DistributedRows rows,
     std::vector<std::vector<Index>> wanted;
     auto const bytes = deal_out(comm, [&](Packer& packer, int r) {
         if (!dealer) dealer.emplace(owners, order());
-        LocalPattern const pattern = dealer->pattern_of(r, *whole);
+        LocalPattern const pattern = dealer->pattern_of(r, whole->col_ptr, whole->row_ind);
         packer(whole->symmetry, pattern.col_ptr, pattern.row_ind, pattern.wanted);
     });
     all_succeed(comm, [&] {
@@ -291,9 +285,7 @@ void DistributedMatrix<T>::accumulate(MatrixOp op, Index columns, Value const& v
     Y* const y = part.y.template as<Y>();
     X* const imported = part.imported.template as<X>();
     Y* const exported = part.exported.template as<Y>();
-    if (imports && part.halo.is_needed())
-        part.halo.template import_values<X>({imported, static_cast<std::size_t>(h * columns)}, columns,
-                                            value);
+    if (imports && part.halo.is_needed()) part.halo.import_values(imported, columns, value);
     for (Index c = 0; c < columns; ++c) {
         for (Index i = 0; i < m; ++i) x[i] = value(i, c);
         if (imports) std::copy_n(imported + c * h, h, x + m);
@@ -302,8 +294,7 @@ void DistributedMatrix<T>::accumulate(MatrixOp op, Index columns, Value const& v
         for (Index i = 0; i < m; ++i) add(i, c, y[i]);
         if (exports) std::copy_n(y + m, h, exported + c * h);
     }
-    if (exports && part.halo.is_needed())
-        part.halo.template export_values<Y>({exported, static_cast<std::size_t>(h * columns)}, columns, add);
+    if (exports && part.halo.is_needed()) part.halo.export_values(exported, columns, add);
 }
 
 template <class T> void DistributedMatrix<T>::multiply(MatrixOp op, T alpha, std::span<T const> x, T beta,
@@ -360,9 +351,14 @@ void DistributedMatrix<T>::sum_rows(MatrixOp op, std::span<T const> x, std::span
     part_->reserve(rows(), 0, sizeof(RowOfPass<Sums>), 1, parts_of_pass(local(), threads_));
     Pass<Sums, T> const pass(local(), part_->y.template as<RowOfPass<Sums>>(), threads_, is_mirrored());
     auto const& factor = outer(op);
-    pass.run(
-        op, [&](Index i) { return -scaled_back(factor, i, b[i]); },
-        [&](Index i) { return entry_of_pass<Sums>(op, x, i); }, finish);
+    auto const begin = [&](IndexRange range, RowOfPass<Sums>* rows) {
+        for (Index i = range.first; i < range.last; ++i) {
+            __builtin_prefetch(rows + i + 64, 1);
+            rows[i].x = entry_of_pass<Sums>(op, x, i);
+            rows[i].sums.start(-scaled_back(factor, i, b[i]));
+        }
+    };
+    pass.run(op, begin, finish);
 }
 
 // Calls add(i, sums) for the sums of each local row and those of other processes.
@@ -373,10 +369,10 @@ void DistributedMatrix<T>::accumulate_sums(MatrixOp op, std::span<T const> x, Ad
     accumulate<Entry, Row>(
         op, 1, [&](Index i, Index) { return entry_of_pass<Sums>(op, x, i); },
         [&](Entry const* from, Row* to) {
-            Pass<Sums, T>(local(), to, threads_, false)
-                .run(
-                    op, [](Index) { return T(0); }, [&](Index i) { return from[i]; },
-                    [](int, IndexRange, RowOfPass<Sums> const*) {});
+            auto const begin = [&](IndexRange range, Row* rows) {
+                for (Index i = range.first; i < range.last; ++i) rows[i] = {Sums{}, from[i]};
+            };
+            Pass<Sums, T>(local(), to, threads_, false).run(op, begin, [](int, IndexRange, Row const*) {});
         },
         [&](Index i, Index, Row const& row) { add(i, row.sums); }, parts_of_pass(local(), threads_));
 }
@@ -433,12 +429,12 @@ template <class T> ResidualSize DistributedMatrix<T>::residual_size(std::span<T 
     require_block("b", b.size(), 1);
     std::optional<double>& norm = norm_[op == MatrixOp::none ? 0 : 1];
     Largest own;
-    if (norm && !has_lanes<ProductSizeAndNorm<T>>) // else the norm costs nothing
-        own = largest_of_rows<ProductAndSize<T>>(op, x, b);
-    else if (is_unscaled_ && !norm)
-        own = largest_of_rows<ProductSizeAndScaledNorm<T>>(op, x, b);
+    if constexpr (has_lanes<ProductSizeAndNorm<T>>) // the norm costs nothing
+        own = is_unscaled_ && !norm ? largest_of_rows<ProductSizeAndScaledNorm<T>>(op, x, b)
+                                    : largest_of_rows<ProductSizeAndNorm<T>>(op, x, b);
     else
-        own = largest_of_rows<ProductSizeAndNorm<T>>(op, x, b);
+        own = norm ? largest_of_rows<ProductAndSize<T>>(op, x, b)
+                   : largest_of_rows<ProductSizeAndScaledNorm<T>>(op, x, b);
     auto const found = rows().reduction().max(7, [&](std::span<double> largest) {
         double const values[] = {own.residual, own.componentwise, own.residual_before, own.size_before,
                                  own.norm,     own.x,             own.b};

@@ -201,7 +201,7 @@ template <class T> void OverlappingBlock<T>::extend(std::span<T const> own, std:
         for (Index l = 0; l < owned; ++l) block[c * block_.rows + own_place_[l]] = own[c * owned + l];
     if (overlap == Overlap::ignored) return;
     reserve(columns);
-    halo_.template import_values<T>(overlap_, columns, [&](Index l, Index c) { return own[c * owned + l]; });
+    halo_.import_values(overlap_.data(), columns, [&](Index l, Index c) { return own[c * owned + l]; });
     for (Index c = 0; c < columns; ++c)
         for (Index h = 0; h < halo_.size(); ++h)
             block[c * block_.rows + overlap_place_[h]] = overlap_[h + c * halo_.size()];
@@ -217,7 +217,7 @@ template <class T> void OverlappingBlock<T>::restrict_to_owners(std::span<T cons
     for (Index c = 0; c < columns; ++c)
         for (Index h = 0; h < halo_.size(); ++h)
             overlap_[h + c * halo_.size()] = block[c * block_.rows + overlap_place_[h]];
-    halo_.template export_values<T>(overlap_, columns,
+    halo_.export_values(overlap_.data(), columns,
                                     [&](Index l, Index c, T value) { own[c * owned + l] += value; });
 }
 

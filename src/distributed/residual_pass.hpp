@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 
+#include "core/function_ref.hpp"
 #include "core/run_threads.hpp"
 #include "distributed/residual_columns.hpp"
 
@@ -17,7 +18,7 @@ template <class T> int parts_of_pass(CscMatrix<T> const& a, int threads) {
 }
 
 // Runs body(part) for each part, which must not throw, on several threads if memory allows.
-template <class Body> void run_parts(int parts, int threads, Body const& body) {
+inline void run_parts(int parts, int threads, FunctionRef<void(int)> body) {
     try {
         if (std::min(parts, threads) > 1) return run_threads(parts, body);
     } catch (std::bad_alloc const&) {
@@ -36,28 +37,27 @@ template <class Sums, class T> class Pass {
     Pass(CscMatrix<T> const& a, Row* rows, int threads, bool lower)
         : a_(a), rows_(rows), parts_(parts_of_pass(a, threads)), threads_(threads), is_lower_(lower) {}
 
-    // For each row i of op(A), the sums start with start(i), the entry of x is x(i), and the entries of the row are
-    // added. Then finish(part, range, rows) is called for ranges of rows, when the first copy contains all sums. If no
-    // entry is above the diagonal, a part completes a row at the column of the same number and first uses the row
-    // shortly before. The row therefore remains in the cache in between if the rows of a column are close to each
-    // other.
-    template <class Start, class X, class Finish>
-    void run(MatrixOp op, Start const& start, X const& x, Finish const& finish) const {
+    // Sets the sums and the entries of x of a range of rows.
+    using Begin = FunctionRef<void(IndexRange range, Row* rows)>;
+    using Finish = FunctionRef<void(int part, IndexRange range, Row const* rows)>;
+
+    // For all rows of op(A), the sums and the entries of x are set by begin(range, rows), and the entries of the rows are
+    // added. In copies after the first, the sums start with zeros. Then finish(part, range, rows) is called for ranges of
+    // rows, when the first copy contains all sums. If no entry is above the diagonal, a part completes a row at the column
+    // of the same number and first uses the row shortly before. The row therefore remains in the cache in between if the
+    // rows of a column are close to each other.
+    void run(MatrixOp op, Begin begin, Finish finish) const {
         constexpr Index columns_at_once = 256;
         Index const complete = is_lower_ ? first_column(1) : 0; // rows that the first part finishes
         run_parts(parts_, threads_, [&](int part) {
             Row* const rows = rows_of_part(part);
             Index begun = first_row(part);
             auto const begin_until = [&](Index end) {
-                for (Index i = begun; i < end; ++i) {
-                    __builtin_prefetch(rows + i + 64, 1);
-                    rows[i].x = x(i);
-                    if (part == 0)
-                        rows[i].sums.start(start(i));
-                    else
-                        rows[i].sums = {};
-                }
-                begun = std::max(begun, end);
+                if (end <= begun) return;
+                begin({begun, end}, rows);
+                if (part > 0)
+                    for (Index i = begun; i < end; ++i) rows[i].sums = {};
+                begun = end;
             };
             Index const end = first_column(part + 1);
             for (Index j = first_column(part), next = j; j < end; j = next) {

@@ -9,6 +9,7 @@
 #include "factor/panel_pivots.hpp"
 #include "kernels/pivot_search.hpp"
 #include "kernels/product.hpp"
+#include "kernels/threshold.hpp"
 #include "runtime/process_limits.hpp"
 
 namespace espalier {
@@ -72,6 +73,7 @@ PivotStats DelayedPivoting<T>::factorize(CblkId k, WorkerId worker, UpdateWorksp
     // takes the row of another column.
     bool const may_restart = rows > 0 || form_.has_upper();
     auto attempt = Attempt::diagonal_failed;
+    ThresholdPivots found;
     if (arriving == 0) {
         if (!may_restart) {
             PivotStats const stats = kernels_.factorize_diagonal(k, threshold_, division);
@@ -80,9 +82,8 @@ PivotStats DelayedPivoting<T>::factorize(CblkId k, WorkerId worker, UpdateWorksp
         }
         Saved& saved = saved_[worker];
         save(k, saved);
-        PivotStats stats;
-        attempt = try_static(k, rows, division, solve, stats);
-        if (attempt == Attempt::accepted) return stats;
+        attempt = try_static(k, rows, division, solve, found);
+        if (attempt == Attempt::accepted) return found.stats;
         from = saved.panel;
     }
     auto panel = allocate(k, worker, width + arriving);
@@ -98,16 +99,22 @@ PivotStats DelayedPivoting<T>::factorize(CblkId k, WorkerId worker, UpdateWorksp
         add_children(k, width, workspace, *panel);
         add_received(k, width + from_children, *panel);
     };
-    assemble();
     PanelPivots<T> const pivots(form_, rules_, threshold_, rows);
-    // After a failed attempt LU would fail again, whereas LDL skips the columns for which it has failed.
-    bool const tries_summed_rows = arriving > 0 || (attempt == Attempt::diagonal_failed && form_.has_d());
+    // A failed attempt would fail again. Only divided attempts of LDL do not skip the columns for which they fail.
+    bool const tries_summed_rows =
+        arriving > 0 || (attempt == Attempt::diagonal_failed && form_.has_d() && division != nullptr);
     PivotStats stats;
-    if (!may_restart) {
-        stats = pivots.eliminate_all(*panel);
-    } else if (!tries_summed_rows || !pivots.from_summed_rows(*panel, stats)) {
-        if (tries_summed_rows) assemble();
-        stats = pivots.from_all_rows(*panel);
+    bool done = false;
+    if (attempt == Attempt::postponed) {
+        copy_attempt(k, *panel);
+        done = pivots.after_leading(*panel, found, factor_.perm(k), stats);
+    } else if (tries_summed_rows && may_restart) {
+        assemble();
+        done = pivots.from_summed_rows(*panel, stats);
+    }
+    if (!done) {
+        assemble();
+        stats = may_restart ? pivots.from_all_rows(*panel) : pivots.eliminate_all(*panel);
     }
     forget_received(k);
     factor_.set_delayed(k, std::move(panel), worker);
@@ -155,11 +162,21 @@ template <class T> void DelayedPivoting<T>::save(CblkId k, Saved& saved) const {
     copy_panel<T>(lower, form_.has_upper(), saved.panel);
 }
 
+// For ldl, columns without a pivot are postponed, so that the work on the others is not lost if there are any. Without
+// such columns the result is that of static pivots.
+template <class T> ThresholdPivots DelayedPivoting<T>::try_diagonal(CblkId k, BlockDivision const* division) {
+    if (form_.has_d() && !division)
+        return factor_ldl_leading<T>(form_.conjugate(), factor_.diagonal(k), factor_.perm(k), factor_.off_diagonal(k),
+                                     threshold_);
+    return {kernels_.try_diagonal(k, threshold_, division), factor_.cblk(k).width()};
+}
+
 // Tries pivots from the diagonal block, and checks L in the first `rows` rows below.
 template <class T> auto DelayedPivoting<T>::try_static(CblkId k, Index rows, BlockDivision const* division,
-                                                       Solve const& solve, PivotStats& stats) -> Attempt {
-    stats = kernels_.try_diagonal(k, threshold_, division);
-    if (stats.replaced > 0 || stats.zero_column >= 0) return Attempt::diagonal_failed;
+                                                       Solve const& solve, ThresholdPivots& found) -> Attempt {
+    found = try_diagonal(k, division);
+    if (found.stats.replaced > 0 || found.stats.zero_column >= 0) return Attempt::diagonal_failed;
+    if (found.eliminated < factor_.cblk(k).width()) return Attempt::postponed;
     solve(&KernelFamily<T>::solve_rows_of_l);
     MatrixView<T> const below = factor_.below(k);
     auto const most = static_cast<Real<T>>(rules_.growth);
@@ -203,6 +220,15 @@ void DelayedPivoting<T>::add_rows(CblkId k, MatrixView<T const> below, DelayedPa
     copy_panel<T>(below, true, panel.lower().block(panel.columns(), 0, below.rows, below.cols));
     if (form_.has_upper())
         copy_panel<T>(factor_.upper(k), true, panel.whole_upper().block(0, 0, below.rows, below.cols));
+}
+
+// Copies the results of an attempt that has postponed columns, and the rows below, which it does not change.
+template <class T> void DelayedPivoting<T>::copy_attempt(CblkId k, DelayedPanel<T>& panel) const {
+    MatrixView<T> const own = factor_.lower(k);
+    panel.clear(own.cols);
+    add_diagonal(k, factor_.diagonal(k), panel);
+    add_rows(k, own.block(own.cols, 0, own.rows - own.cols, own.cols), panel);
+    std::ranges::copy(std::as_const(factor_).off_diagonal(k), panel.all_off_diagonal().begin());
 }
 
 // Restores A21 = L21 D L11^H P (or L11^T) after an attempt. Row perm[j] of L11^H P is row j of L11.

@@ -76,7 +76,8 @@ template <class T> class DelayedPivoting {
         Arena memory;
         MatrixView<T> panel;
     };
-    enum class Attempt { accepted, diagonal_failed, rows_failed };
+    // postponed: ldl has eliminated all columns that have a pivot in the diagonal block, and others are left.
+    enum class Attempt { accepted, postponed, diagonal_failed, rows_failed };
     struct Received {
         std::int32_t from = 0;
         Index first_number = 0;
@@ -85,8 +86,10 @@ template <class T> class DelayedPivoting {
 
     [[nodiscard]] MatrixView<T> overwritten(CblkId k) const;
     void save(CblkId k, Saved& saved) const;
+    [[nodiscard]] ThresholdPivots try_diagonal(CblkId k, BlockDivision const* division);
     [[nodiscard]] Attempt try_static(CblkId k, Index rows, BlockDivision const* division,
-                                     Solve const& solve, PivotStats& stats);
+                                     Solve const& solve, ThresholdPivots& found);
+    void copy_attempt(CblkId k, DelayedPanel<T>& panel) const;
     [[nodiscard]] std::unique_ptr<DelayedPanel<T>> allocate(CblkId k, WorkerId worker, Index columns);
     void add_diagonal(CblkId k, MatrixView<T const> diagonal, DelayedPanel<T>& panel) const;
     void add_rows(CblkId k, MatrixView<T const> below, DelayedPanel<T>& panel) const;

@@ -406,7 +406,7 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
     std::vector<std::uint8_t> pending;
     all_succeed(options.messaging, [&] {
         trace::Scope const recorded(options.phases, trace::Kind::assembly);
-        if (!corrects && !options.delays) pending = assembled_late(plan, factor);
+        if (!corrects) pending = assembled_late(plan, factor);
         team.for_each_worker(!alone, [&](WorkerId worker) {
             trace::Scope const scope(team.track(worker), trace::Kind::assemble);
             if (corrects) {

@@ -79,7 +79,13 @@ template <class T> PivotStats PanelPivots<T>::from_all_rows(DelayedPanel<T>& pan
 }
 
 template <class T> bool PanelPivots<T>::from_summed_rows(DelayedPanel<T>& panel, PivotStats& stats) const {
-    if (form_.has_d()) return from_summed_rows_ldl(panel, stats);
+    if (form_.has_d()) {
+        std::vector<std::int32_t> perm(panel.columns());
+        MatrixView<T> const square = panel.lower().block(0, 0, panel.columns(), panel.columns());
+        auto const found =
+            factor_ldl_leading<T>(form_.conjugate(), square, perm, panel.all_off_diagonal(), threshold_);
+        return after_leading(panel, found, perm, stats);
+    }
     stats = eliminate_all(panel);
     return stats.replaced == 0 && stats.zero_column < 0 && bounds_l(panel.below());
 }
@@ -92,17 +98,16 @@ template <class T> bool PanelPivots<T>::bounds_l(MatrixView<T const> below) cons
 }
 
 // Columns without a pivot in the fully summed rows are tried at the end, with pivots from all rows.
-template <class T> bool PanelPivots<T>::from_summed_rows_ldl(DelayedPanel<T>& panel, PivotStats& stats) const {
-    Index const m = panel.columns();
-    MatrixView<T> const lower = panel.lower(), square = lower.block(0, 0, m, m);
-    std::vector<std::int32_t> perm(m);
-    auto const [found, pivots] =
-        factor_ldl_leading<T>(form_.conjugate(), square, perm, panel.all_off_diagonal(), threshold_);
-    if (found.replaced > 0 || found.zero_column >= 0) return false;
+template <class T>
+bool PanelPivots<T>::after_leading(DelayedPanel<T>& panel, ThresholdPivots const& found, std::span<std::int32_t> perm,
+                                   PivotStats& stats) const {
+    if (found.stats.replaced > 0 || found.stats.zero_column >= 0) return false;
+    Index const m = panel.columns(), pivots = found.eliminated;
+    MatrixView<T> const lower = panel.lower();
     permute_columns<T>(lower.block(m, 0, lower.rows - m, m), perm);
     eliminate_below_ldl(panel, pivots);
     if (!bounds_l(lower.block(m, 0, lower.rows - m, pivots))) return false;
-    stats = found;
+    stats = found.stats;
     stats += finish_ldl(panel, pivots, perm);
     return true;
 }

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 
 #include "factor/delayed_panel.hpp"
 #include "factor/factor.hpp"
 #include "kernels/panel.hpp"
+#include "kernels/threshold.hpp"
 
 namespace espalier {
 
@@ -35,10 +37,13 @@ template <class T> class PanelPivots {
     /// Does the same in less time: columns that have a pivot in the fully summed rows are eliminated first,
     /// all at once. If this does not bound L, returns false; the panel is then overwritten.
     bool from_summed_rows(DelayedPanel<T>& panel, PivotStats& stats) const;
+    /// Continues from_summed_rows() of ldl after factor_ldl_leading(), whose results are `found`, `perm` and, in the panel,
+    /// L, D and the rest of the fully summed rows. The rows below are as they were assembled. Changes `perm`.
+    bool after_leading(DelayedPanel<T>& panel, ThresholdPivots const& found, std::span<std::int32_t> perm,
+                       PivotStats& stats) const;
 
   private:
     [[nodiscard]] bool bounds_l(MatrixView<T const> below) const;
-    bool from_summed_rows_ldl(DelayedPanel<T>& panel, PivotStats& stats) const;
     void eliminate_below_ldl(DelayedPanel<T>& panel, Index pivots) const;
     PivotStats finish_ldl(DelayedPanel<T>& panel, Index first, std::span<std::int32_t> perm) const;
 

@@ -87,13 +87,8 @@ class RowFactorizer {
     [[nodiscard]] virtual Index replaced() const = 0;
 };
 
-/// The bytes that a worker needs for its current row. They are zero before its first RowFactorization. The next one can
-/// use them as they are, which saves new pages.
-template <class T> std::uint64_t bytes_of_current_row(BlockRow num_rows, int block_size) {
-    return static_cast<std::uint64_t>(num_rows) * (block_size == 1 ? sizeof(T) : sizeof(std::int32_t));
-}
-
-/// Rows of B x B blocks.
+/// Rows of B x B blocks. `current_row` has an index for each block row. It is zero before the first RowFactorization that
+/// uses it, and after each.
 template <class T, int B> class RowFactorization final : public RowFactorizer {
   public:
     RowFactorization(FactorArrays<T> const& arrays, Arena const& current_row, std::int32_t longest_row)
@@ -182,8 +177,8 @@ template <class T, int B> class RowFactorization final : public RowFactorizer {
     Index replaced_ = 0;
 };
 
-/// Rows of scalars. The current row is stored in a vector with an entry for each column. Entries outside of the pattern
-/// of the row are also updated, but never read, which is faster than looking for the others.
+/// Rows of scalars. `current_row` has an entry for each column. Entries outside of the pattern of the row are also updated,
+/// but never read, which is faster than looking for the others.
 template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
   public:
     RowFactorization(FactorArrays<T> const& arrays, Arena const& current_row, std::int32_t)

@@ -30,6 +30,9 @@ struct SweepRun {
     std::int32_t stride; ///< The distance of a block to the next one of its row: 1, or group_rows in groups.
 };
 
+/// The lowest row of the group that a sweep computes first. The lanes of a group ascend by position, also in a backward sweep.
+inline Index lowest_of_group(Index first, Index step) { return step > 0 ? first : first - (group_rows - 1); }
+
 /// The position of a sweep in its arrays.
 template <class T> struct SweepCursor {
     BlockRow const* column; ///< Positions of the next blocks.
@@ -37,13 +40,35 @@ template <class T> struct SweepCursor {
 };
 
 /// Rows of B x B blocks and R interleaved right-hand sides: entry k of position p of vector r is
-/// x[(p * B + k) * R + r]. The row after `first` in a run is first + step; step is 1 for forward and -1 for backward sweeps.
-template <class T, int B, int R, bool Diagonal> struct SweepKernel {
-    /// x(row) -= block * x(column)
-    static void subtract(T const* block, T const* x, T* sum) {
-        for (int c = 0; c < B; ++c)
-            for (int k = 0; k < B; ++k)
-                for (int r = 0; r < R; ++r) sum[k * R + r] -= times(block[k + c * B], x[c * R + r]);
+/// x[(p * B + k) * R + r]. `inverse` has the inverse diagonal blocks by position; it is null if the diagonal is the identity.
+/// The row after `first` in a run is first + step; step is 1 for forward and -1 for backward sweeps.
+template <class T, int B, int R> struct SweepKernel {
+    /// Computes a run. Both directions share this code, with and without diagonal blocks, because the test of a pointer in
+    /// each row takes no time, but compiling the loops several times does.
+    [[gnu::noinline, gnu::noclone]] static void run(T* x, T const* inverse, Index first, Index step, SweepRun rows,
+                                                    SweepCursor<T>& cursor) {
+        int const blocks = rows.blocks_per_row;
+        if (rows.stride > 1) return run_groups(x, inverse, first, step, rows, cursor);
+        for (std::int32_t i = 0; i < rows.num_rows; ++i) {
+            row(x, inverse, first + step * i, blocks, 1, cursor.column, cursor.block);
+            cursor.column += blocks;
+            cursor.block += Index(blocks) * B * B;
+        }
+    }
+
+  private:
+    static void run_groups(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
+        if constexpr (B == 1 && !is_complex<T>) {
+            int const blocks = rows.blocks_per_row;
+            Index const lowest = lowest_of_group(first, step);
+            for (std::int32_t i = 0; i < rows.num_rows; i += group_rows) {
+                Index const low = lowest + step * i;
+                for (int lane = 0; lane < group_rows; ++lane)
+                    row(x, inverse, low + lane, blocks, group_rows, cursor.column + lane, cursor.block + lane);
+                cursor.column += Index(blocks) * group_rows;
+                cursor.block += Index(blocks) * group_rows;
+            }
+        }
     }
 
     /// Computes a row whose blocks have a distance of `stride`.
@@ -54,10 +79,17 @@ template <class T, int B, int R, bool Diagonal> struct SweepKernel {
         for (int k = 0; k < B * R; ++k) sum[k] = target[k];
         for (int k = 0; k < blocks; ++k)
             subtract(block + k * stride * B * B, x + Index(column[k * stride]) * B * R, sum);
-        if constexpr (Diagonal)
+        if (inverse)
             multiply(inverse + row * B * B, sum, target);
         else
             for (int k = 0; k < B * R; ++k) target[k] = sum[k];
+    }
+
+    /// x(row) -= block * x(column)
+    static void subtract(T const* block, T const* x, T* sum) {
+        for (int c = 0; c < B; ++c)
+            for (int k = 0; k < B; ++k)
+                for (int r = 0; r < R; ++r) sum[k * R + r] -= times(block[k + c * B], x[c * R + r]);
     }
 
     /// target = inverse * sum
@@ -68,37 +100,53 @@ template <class T, int B, int R, bool Diagonal> struct SweepKernel {
             for (int k = 0; k < B; ++k)
                 for (int r = 0; r < R; ++r) target[k * R + r] += times(inverse[k + c * B], sum[c * R + r]);
     }
+};
+
+/// Rows of scalars and one right-hand side. Loops over short rows are unrolled.
+template <class T> struct SweepKernel<T, 1, 1> {
+    static void run(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
+        if (inverse)
+            run_unrolled<true>(x, inverse, first, step, rows, cursor);
+        else
+            run_unrolled<false>(x, inverse, first, step, rows, cursor);
+    }
+
+  private:
+    template <bool Diagonal>
+    static void run_unrolled(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
+        auto const with = [&]<int Blocks>() {
+            if constexpr (!is_complex<T>)
+                if (rows.stride > 1) return run_vectors<Diagonal, Blocks>(x, inverse, first, step, rows, cursor);
+            run_rows<Diagonal, Blocks>(x, inverse, first, step, rows, cursor);
+        };
+        switch (rows.blocks_per_row) {
+        case 0: return with.template operator()<0>();
+        case 1: return with.template operator()<1>();
+        case 2: return with.template operator()<2>();
+        case 3: return with.template operator()<3>();
+        case 4: return with.template operator()<4>();
+        case 5: return with.template operator()<5>();
+        case 6: return with.template operator()<6>();
+        default: return with.template operator()<-1>();
+        }
+    }
 
     /// Computes a run of rows with `Blocks` blocks each. If `Blocks` is negative, the run gives their number.
-    template <int Blocks>
-    static void run(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
+    template <bool Diagonal, int Blocks>
+    static void run_rows(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
         int const blocks = Blocks >= 0 ? Blocks : rows.blocks_per_row;
         for (std::int32_t i = 0; i < rows.num_rows; ++i) {
-            row(x, inverse, first + step * i, blocks, 1, cursor.column, cursor.block);
+            Index const row = first + step * i;
+            T sum = x[row];
+            for (int k = 0; k < blocks; ++k) sum -= times(cursor.block[k], x[cursor.column[k]]);
+            x[row] = Diagonal ? times(inverse[row], sum) : sum;
             cursor.column += blocks;
-            cursor.block += Index(blocks) * B * B;
+            cursor.block += blocks;
         }
     }
 
-    /// The lowest row of the group that a sweep computes first.
-    static Index lowest_of_group(Index first, Index step) { return step > 0 ? first : first - (group_rows - 1); }
-
-    /// Computes a run of groups. The lanes of a group ascend by position, also in a backward sweep.
-    static void run_groups(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
-        int const blocks = rows.blocks_per_row;
-        Index const lowest = lowest_of_group(first, step);
-        for (std::int32_t i = 0; i < rows.num_rows; i += group_rows) {
-            Index const low = lowest + step * i;
-            for (int lane = 0; lane < group_rows; ++lane)
-                row(x, inverse, low + lane, blocks, group_rows, cursor.column + lane, cursor.block + lane);
-            cursor.column += Index(blocks) * group_rows;
-            cursor.block += Index(blocks) * group_rows;
-        }
-    }
-
-    /// Does the work of run_groups() for one vector. A vector register of 16 bytes holds the sums of several
-    /// rows.
-    template <int Blocks>
+    /// Computes a run of groups. A vector register of 16 bytes holds the sums of several rows.
+    template <bool Diagonal, int Blocks>
     static void run_vectors(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
         int const blocks = Blocks >= 0 ? Blocks : rows.blocks_per_row;
         constexpr int lanes = 16 / sizeof(T), parts = group_rows / lanes;
@@ -127,40 +175,6 @@ template <class T, int B, int R, bool Diagonal> struct SweepKernel {
             }
         }
         cursor = {column, block};
-    }
-
-    /// Computes a run of any length. Loops over short rows of scalars are unrolled.
-    static void run_any(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
-        constexpr bool may_be_groups = B == 1 && !is_complex<T>;
-        if constexpr (B * R == 1) {
-            if constexpr (may_be_groups)
-                if (rows.stride > 1) return run_unrolled<true>(x, inverse, first, step, rows, cursor);
-            run_unrolled<false>(x, inverse, first, step, rows, cursor);
-        } else {
-            if constexpr (may_be_groups)
-                if (rows.stride > 1) return run_groups(x, inverse, first, step, rows, cursor);
-            run<-1>(x, inverse, first, step, rows, cursor);
-        }
-    }
-
-    template <bool Vectors>
-    static void run_unrolled(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
-        auto const with = [&]<int Blocks>() {
-            if constexpr (Vectors)
-                run_vectors<Blocks>(x, inverse, first, step, rows, cursor);
-            else
-                run<Blocks>(x, inverse, first, step, rows, cursor);
-        };
-        switch (rows.blocks_per_row) {
-        case 0: return with.template operator()<0>();
-        case 1: return with.template operator()<1>();
-        case 2: return with.template operator()<2>();
-        case 3: return with.template operator()<3>();
-        case 4: return with.template operator()<4>();
-        case 5: return with.template operator()<5>();
-        case 6: return with.template operator()<6>();
-        default: return with.template operator()<-1>();
-        }
     }
 };
 

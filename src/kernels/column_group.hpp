@@ -3,6 +3,7 @@
 // are pairs of reals.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "kernels/vector.hpp"
@@ -37,12 +38,13 @@ template <class R, int width> ESPALIER_INLINE void keep_fresh(VectorOf<R, width>
 }
 
 // Calls step(i, fresh) for vectors of `width` reals that cover [0, rows); only the last `fresh` reals of a vector
-// are new. There is at least one vector.
+// are new. There is at least one vector. The step is written once, because the compiler inlines it.
 template <int width, class Step> ESPALIER_INLINE void for_each_vector(Index rows, Step const& step) {
-    Index i = 0;
-    for (; i + width <= rows; i += width) step(i, Index{width});
-    if (i < rows) step(rows - width, rows - i);
+    for (Index i = 0; i < rows; i += width) step(std::min(i, rows - width), std::min(Index{width}, rows - i));
 }
+
+// The width for fewer rows than `width`. Half the width for each step would compile many more kernels.
+template <class T, int width> constexpr int narrower = std::max(width / 4, vector::narrowest<T>);
 
 template <class R> ESPALIER_INLINE void fetch_next(ColumnGroup<R> const& group, R const* at) {
     if (group.next != 0) __builtin_prefetch(at + group.next, 0, 3);
@@ -54,7 +56,7 @@ ESPALIER_INLINE void add_columns(ColumnGroup<Real<T>> const& group, T const* x, 
     using R = Real<T>;
     using Vector = VectorOf<R, width>;
     if constexpr (width > vector::narrowest<T>)
-        if (group.rows < width) return add_columns<T, width / 2, columns>(group, x, y);
+        if (group.rows < width) return add_columns<T, narrower<T, width>, columns>(group, x, y);
     for_each_vector<width>(group.rows, [&](Index i, Index fresh) ESPALIER_INLINE_LAMBDA {
         Vector sum[2] = {}, imaginary = {};
         for (int c = 0; c < columns; ++c) {
@@ -113,7 +115,7 @@ ESPALIER_INLINE void multiply_columns(ColumnGroup<Real<T>> const& group, Real<T>
     using R = Real<T>;
     using Vector = VectorOf<R, width>;
     if constexpr (width > vector::narrowest<T>)
-        if (group.rows < width) return multiply_columns<T, width / 2, columns>(group, y, conjugate, to);
+        if (group.rows < width) return multiply_columns<T, narrower<T, width>, columns>(group, y, conjugate, to);
     Vector sum[columns] = {}, crossed[columns] = {}; // sums of a y, and of a i y
     for_each_vector<width>(group.rows, [&](Index i, Index fresh) ESPALIER_INLINE_LAMBDA {
         Vector numbers, turned;
@@ -151,7 +153,7 @@ ESPALIER_INLINE void multiply_columns(ColumnGroup<Real<T>> const& group, Real<T>
     }
 }
 
-template <class T> constexpr int group_columns = is_complex<T> ? 4 : 8;
+template <class T, int bytes> constexpr int group_columns = vector::is_fallback<bytes> ? 2 : is_complex<T> ? 4 : 8;
 
 // The columns that the caller needs next begin `after` columns from the last group, which may be negative; 0 if it
 // needs none.

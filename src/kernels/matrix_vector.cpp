@@ -15,8 +15,7 @@ using namespace column_group;
 constexpr Index rows_of_part = 256;
 
 // Calls body(columns, first_row, end_row, first column) for the parts of a matrix, `columns` being a constant.
-template <class T, class Body> ESPALIER_INLINE void for_each_group(MatrixView<T const> a, Body const& body) {
-    constexpr int most = group_columns<T>;
+template <int most, class T, class Body> ESPALIER_INLINE void for_each_group(MatrixView<T const> a, Body const& body) {
     for (Index i = 0; i < a.rows; i += rows_of_part) {
         Index const end = std::min(i + rows_of_part, a.rows);
         Index j = 0;
@@ -26,7 +25,11 @@ template <class T, class Body> ESPALIER_INLINE void for_each_group(MatrixView<T 
                 body(std::integral_constant<int, 4>(), i, end, j);
                 j += 4;
             }
-        for (; j + 2 <= a.cols; j += 2) body(std::integral_constant<int, 2>(), i, end, j);
+        if constexpr (most > 2)
+            if (j + 2 <= a.cols) {
+                body(std::integral_constant<int, 2>(), i, end, j);
+                j += 2;
+            }
         if (j < a.cols) body(std::integral_constant<int, 1>(), i, end, j);
     }
 }
@@ -34,7 +37,7 @@ template <class T, class Body> ESPALIER_INLINE void for_each_group(MatrixView<T 
 template <class T> struct AddProduct {
     template <int bytes>
     ESPALIER_INLINE static void run(MatrixView<T const> a, T const* x, T* y, Index after) {
-        for_each_group(a, [&](auto columns, Index i, Index end, Index j) ESPALIER_INLINE_LAMBDA {
+        for_each_group<group_columns<T, bytes>>(a, [&](auto columns, Index i, Index end, Index j) ESPALIER_INLINE_LAMBDA {
             add_columns<T, vector::lanes<T, bytes>, columns.value>(
                 group_at(a, i, end, j, columns.value, after), x + j, reinterpret_cast<Real<T>*>(y + i));
         });
@@ -44,7 +47,7 @@ template <class T> struct AddProduct {
 template <class T> struct SubtractProduct {
     template <int bytes>
     ESPALIER_INLINE static void run(MatrixView<T const> a, T const* y, T* x, bool conjugate, Index after) {
-        for_each_group(a, [&](auto columns, Index i, Index end, Index j) ESPALIER_INLINE_LAMBDA {
+        for_each_group<group_columns<T, bytes>>(a, [&](auto columns, Index i, Index end, Index j) ESPALIER_INLINE_LAMBDA {
             T products[columns.value];
             multiply_columns<T, vector::lanes<T, bytes>, columns.value>(group_at(a, i, end, j, columns.value, after),
                                                                         reinterpret_cast<Real<T> const*>(y + i),

@@ -18,18 +18,16 @@ template <int below, class Body> ESPALIER_INLINE void with_constant(Index count,
     }
 }
 
-// Calls body(columns, first column) for the groups of columns from the first to the last, `columns` being a constant.
-// The last group has what remains.
-template <class T, class Body> ESPALIER_INLINE void for_each_group_forward(Index cols, Body const& body) {
-    constexpr int most = group_columns<T>;
+// Calls body(columns, first column) for the groups of `most` columns from the first to the last, `columns` being a
+// constant. The last group has what remains.
+template <int most, class Body> ESPALIER_INLINE void for_each_group_forward(Index cols, Body const& body) {
     Index j = 0;
     for (; j + most <= cols; j += most) body(std::integral_constant<int, most>(), j);
     with_constant<most>(cols - j, [&](auto columns) ESPALIER_INLINE_LAMBDA { body(columns, j); });
 }
 
 // Visits these groups from the last to the first.
-template <class T, class Body> ESPALIER_INLINE void for_each_group_backward(Index cols, Body const& body) {
-    constexpr int most = group_columns<T>;
+template <int most, class Body> ESPALIER_INLINE void for_each_group_backward(Index cols, Body const& body) {
     Index j = cols / most * most;
     with_constant<most>(cols - j, [&](auto columns) ESPALIER_INLINE_LAMBDA { body(columns, j); });
     while (j > 0) body(std::integral_constant<int, most>(), j -= most);
@@ -80,7 +78,7 @@ ESPALIER_INLINE ColumnGroup<Real<T>> rows_below(MatrixView<T const> panel, Index
 
 template <class T> struct SolvePanel {
     template <int bytes> ESPALIER_INLINE static void run(Diag diag, MatrixView<T const> panel, T* w) {
-        for_each_group_forward<T>(panel.cols, [&](auto columns, Index j) ESPALIER_INLINE_LAMBDA {
+        for_each_group_forward<group_columns<T, bytes>>(panel.cols, [&](auto columns, Index j) ESPALIER_INLINE_LAMBDA {
             constexpr int count = columns.value;
             solve_lower_group<T, count>(diag, panel.block(j, j, count, count), w + j);
             T negative[count];
@@ -96,7 +94,7 @@ template <class T> struct SolvePanel {
 template <class T> struct SolveTransposedPanel {
     template <int bytes>
     ESPALIER_INLINE static void run(bool conjugate, Diag diag, MatrixView<T const> panel, T* w) {
-        for_each_group_backward<T>(panel.cols, [&](auto columns, Index j) ESPALIER_INLINE_LAMBDA {
+        for_each_group_backward<group_columns<T, bytes>>(panel.cols, [&](auto columns, Index j) ESPALIER_INLINE_LAMBDA {
             constexpr int count = columns.value;
             Index const rest = j + count;
             auto const group = rows_below(panel, j, count, -1);

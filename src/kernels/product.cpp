@@ -14,7 +14,7 @@ namespace {
 template <class T, class Stride> struct TiledProduct {
     template <int bytes>
     ESPALIER_INLINE static void run(vector::Operands<Real<T>, Stride> const& op, bool conjugate_b) {
-        constexpr int columns = bytes == 64 ? 8 : 4;
+        constexpr int columns = bytes == 64 ? 8 : vector::is_fallback<bytes> ? 2 : 4;
         vector::product<T, vector::lanes<T, bytes>, is_complex<T> ? columns / 2 : columns>(op, conjugate_b);
     }
 };

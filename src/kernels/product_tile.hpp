@@ -9,6 +9,8 @@
 // read before it is written. (A load that overlaps a recent store would wait for that store.)
 #pragma once
 
+#include <algorithm>
+
 #include "kernels/vector.hpp"
 
 namespace espalier::vector {
@@ -78,21 +80,30 @@ tile(Operands<Real<T>, Stride> const& op, bool conjugate_b, Index i, Index end, 
         finish(std::integral_constant<Into, Into::assign>());
 }
 
-// All rows of columns [j, j + columns): tiles of two vectors, and one of up to three for the rest.
+// Fewer than 2 * width rows of columns [j, j + columns).
+template <class T, int width, int columns, class Stride>
+ESPALIER_INLINE void strip_of_few_rows(Operands<Real<T>, Stride> const& op, bool conjugate_b, Index j) {
+    if constexpr (width > narrowest<T>)
+        if (op.rows < width) return strip_of_few_rows<T, width / 2, columns>(op, conjugate_b, j);
+    if (op.rows > width)
+        tile<T, width, 2, columns>(op, conjugate_b, 0, op.rows, j);
+    else
+        tile<T, width, 1, columns>(op, conjugate_b, 0, op.rows, j);
+}
+
+// All rows of columns [j, j + columns): tiles of two vectors, and one or three vectors for an odd rest. Each kind of
+// tile is written once, because the compiler inlines it wherever it is called.
 template <class T, int width, int columns, class Stride>
 ESPALIER_INLINE void strip(Operands<Real<T>, Stride> const& op, bool conjugate_b, Index j) {
     if constexpr (width > narrowest<T>)
-        if (op.rows < width) return strip<T, width / 2, columns>(op, conjugate_b, j);
+        if (op.rows < width) return strip_of_few_rows<T, width / 2, columns>(op, conjugate_b, j);
     Index i = 0;
-    for (; op.rows - i > 3 * width; i += 2 * width)
-        tile<T, width, 2, columns>(op, conjugate_b, i, i + 2 * width, j);
-    Index const rest = op.rows - i;
-    if (rest > 2 * width)
-        tile<T, width, 3, columns>(op, conjugate_b, i, op.rows, j);
-    else if (rest > width)
-        tile<T, width, 2, columns>(op, conjugate_b, i, op.rows, j);
-    else
-        tile<T, width, 1, columns>(op, conjugate_b, i, op.rows, j);
+    for (; op.rows - i > width; i += 2 * width) {
+        Index const rest = op.rows - i;
+        if (rest > 2 * width && rest <= 3 * width) return tile<T, width, 3, columns>(op, conjugate_b, i, op.rows, j);
+        tile<T, width, 2, columns>(op, conjugate_b, i, std::min(i + 2 * width, op.rows), j);
+    }
+    if (i < op.rows) tile<T, width, 1, columns>(op, conjugate_b, i, op.rows, j);
 }
 
 /// Strips of `columns` columns, then of half as many.

@@ -4,6 +4,8 @@
 // tile: both compute the same bits for their common rows, and B is read before it is written.
 #pragma once
 
+#include <algorithm>
+
 #include "kernels/vector.hpp"
 
 namespace espalier::vector {
@@ -56,17 +58,28 @@ ESPALIER_INLINE void solve_rows(Triangle<Real<T>> const& op, bool conjugate, Ind
         for (int v = 0; v < vectors; ++v) store(x[j][v], op.b + row(v) + j * op.ldb);
 }
 
-/// X E = B for `columns` columns and all rows.
+// X E = B for `columns` columns and fewer than 2 * width rows.
+template <class T, int width, int columns>
+ESPALIER_INLINE void solve_columns_of_few_rows(Triangle<Real<T>> const& op, bool conjugate) {
+    if constexpr (width > narrowest<T>)
+        if (op.rows < width) return solve_columns_of_few_rows<T, width / 2, columns>(op, conjugate);
+    if (op.rows > width)
+        solve_rows<T, width, 2, columns>(op, conjugate, 0, op.rows);
+    else
+        solve_rows<T, width, 1, columns>(op, conjugate, 0, op.rows);
+}
+
+/// X E = B for `columns` columns and all rows. Each kind of tile is written once, because the compiler inlines it
+/// wherever it is called.
 template <class T, int width, int columns>
 ESPALIER_INLINE void solve_columns(Triangle<Real<T>> const& op, bool conjugate) {
     if constexpr (width > narrowest<T>)
-        if (op.rows < width) return solve_columns<T, width / 2, columns>(op, conjugate);
-    Index i = 0;
-    for (; op.rows - i > 2 * width; i += width) solve_rows<T, width, 1, columns>(op, conjugate, i, i + width);
-    if (op.rows - i > width)
-        solve_rows<T, width, 2, columns>(op, conjugate, i, op.rows);
-    else
-        solve_rows<T, width, 1, columns>(op, conjugate, i, op.rows);
+        if (op.rows < width) return solve_columns_of_few_rows<T, width / 2, columns>(op, conjugate);
+    for (Index i = 0; i < op.rows; i += width) {
+        Index const rest = op.rows - i;
+        if (rest > width && rest <= 2 * width) return solve_rows<T, width, 2, columns>(op, conjugate, i, op.rows);
+        solve_rows<T, width, 1, columns>(op, conjugate, i, std::min(i + width, op.rows));
+    }
 }
 
 } // namespace espalier::vector

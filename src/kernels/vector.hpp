@@ -25,6 +25,14 @@ template <class T> inline constexpr int narrowest = is_complex<T> ? 2 : 1;
 /// Number of reals of T in a vector of `bytes` bytes.
 template <class T, int bytes> inline constexpr int lanes = bytes / static_cast<int>(sizeof(Real<T>));
 
+/// Whether vectors of `bytes` bytes are only for old processors, without AVX2. These get fewer kernels, which saves
+/// compile time.
+#if defined(__x86_64__)
+template <int bytes> inline constexpr bool is_fallback = bytes == 16;
+#else
+template <int bytes> inline constexpr bool is_fallback = false;
+#endif
+
 template <class R, int width> struct VectorType {
     typedef R type __attribute__((vector_size(width * sizeof(R))));
 };

@@ -240,20 +240,22 @@ MachineModel machine_model(Topology const& topology, int processes, int threads)
 }
 
 MachineModel SimulatedMachine::model(int processes, int threads) const {
-    if (threads < 0 || threads > num_cores())
-        throw Error(Status::usage, fmt::format("machine {} has {} core{}, fewer than {} threads", name,
-                                               num_cores(), num_cores() == 1 ? "" : "s", threads));
+    if (threads < 0)
+        throw Error(Status::usage, fmt::format("machine {}: {} threads; expected at least 0", name, threads));
     if (count > 0 && processes > count)
         throw Error(Status::usage,
                     fmt::format("machine {} has {} nodes, fewer than {} processes", name, count, processes));
     MachineModel machine;
     machine.processes = processes;
     machine.threads = threads > 0 ? threads : num_cores();
-    machine.node_of_thread.assign(node_of_core.begin(), node_of_core.begin() + machine.threads);
+    require_valid(machine);
+    machine.cores = std::min(num_cores(), machine.threads);
+    for (int t = 0; t < machine.threads; ++t)
+        machine.node_of_thread.push_back(node_of_core[machine.core_of(t)]);
     machine.node_distances = distances;
     machine.memory = memory;
     machine.network = network.value_or(Network{});
-    machine.spare_cores = num_cores() - machine.threads;
+    machine.spare_cores = num_cores() - machine.cores;
     return machine;
 }
 

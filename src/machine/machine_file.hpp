@@ -35,8 +35,9 @@ struct SimulatedMachine {
     std::vector<MeasuredModel> models; ///< Cost models of the machine; if empty, those of this machine.
 
     [[nodiscard]] int num_cores() const { return static_cast<int>(node_of_core.size()); }
-    /// The model of `processes` with `threads` each; 0 is one thread a core. Error{usage} for more threads
-    /// than cores, or more processes than machines.
+    /// The model of `processes` with `threads` each; 0 is one thread a core. Threads in excess of the cores
+    /// share them. Error{usage} for fewer than 0 threads, more
+    /// processes than machines, or as require_valid(MachineModel).
     [[nodiscard]] MachineModel model(int processes, int threads) const;
     /// The cost model `here` of this machine, converted to the other machine's cores. Error{usage} if the
     /// machine has cost models, but none for this scalar and these kernels.

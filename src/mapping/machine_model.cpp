@@ -61,6 +61,7 @@ void require_valid(MachineModel const& machine) {
     if (machine.processes < 1 || machine.threads < 1) reject("no workers in {}", size);
     if (machine.processes > max_workers / machine.threads)
         reject("{} are more than {} workers", size, max_workers);
+    if (machine.cores < 0) reject("{} cores for {}", machine.cores, size);
     auto const& nodes = machine.node_of_thread;
     if (!nodes.empty() && std::ssize(nodes) != machine.threads)
         reject("NUMA nodes of {} threads for {}", nodes.size(), size);

@@ -2,6 +2,7 @@
 // threads, and a network between them. It may be another machine than this one.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -66,10 +67,19 @@ struct MachineModel {
     MemoryModel memory;
     Network network;
     int spare_cores = 0; ///< Cores of each process that no worker uses.
+    /// Cores of each process; 0: one for each thread. If there are fewer than threads, thread t runs on core
+    /// t * cores / threads, and the threads of a core take turns.
+    int cores = 0;
 
     [[nodiscard]] int num_workers() const { return processes * threads; }
     [[nodiscard]] int process_of(int worker) const { return worker / threads; }
     [[nodiscard]] int thread_of(int worker) const { return worker % threads; }
+    [[nodiscard]] bool shares_cores() const { return cores > 0 && cores < threads; }
+    /// A number of the worker's core among those of all processes.
+    [[nodiscard]] int core_of(int worker) const {
+        if (!shares_cores()) return worker;
+        return process_of(worker) * cores + static_cast<int>(std::int64_t{thread_of(worker)} * cores / threads);
+    }
     [[nodiscard]] int node_of(int worker) const {
         return node_of_thread.empty() ? 0 : node_of_thread[thread_of(worker)];
     }

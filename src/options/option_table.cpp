@@ -201,6 +201,9 @@ constexpr std::array table = {
     ordering({"ordering", analyses, method, "METHOD|FILE",
               "ordering of the unknowns: a method, or a file with the new position of each row",
               "dissection, or amd or scotch if that saves time; natural for --method ilu"}),
+    choice<&Options::reuse_ordering>(
+        {"reuse-ordering", none, method, "",
+         "adapt the ordering of the solver's last analysis to a changed pattern instead of finding a new one"}),
     count<&Options::levels>({"levels", here, method, "K", "ilu: levels of fill of ILU(k) and IC(k)"}, 0, 1'000'000),
     count<&Options::block_size>({"block-size", here, method, "B", "ilu: size of dense blocks", "found from the matrix"},
                                 1, 6, "auto"),

@@ -226,9 +226,13 @@ bool is_irregular(Graph const& graph) {
 }
 
 Graph induced_subgraph(Graph const& graph, std::span<Index const> vertices) {
+    std::vector<Index> number(graph.num_vertices, -1);
+    return induced_subgraph(graph, vertices, number);
+}
+
+Graph induced_subgraph(Graph const& graph, std::span<Index const> vertices, std::vector<Index>& number) {
     Graph result;
     result.num_vertices = std::ssize(vertices);
-    std::vector<Index> number(graph.num_vertices, -1);
     for (Index k = 0; k < result.num_vertices; ++k) number[vertices[k]] = k;
     for (Index const v : vertices) {
         for (Index const w : graph.neighbours(v))
@@ -236,6 +240,7 @@ Graph induced_subgraph(Graph const& graph, std::span<Index const> vertices) {
         result.ptr.push_back(std::ssize(result.adj));
         if (!graph.weight.empty()) result.weight.push_back(graph.weight[v]);
     }
+    for (Index const v : vertices) number[v] = -1;
     return result;
 }
 

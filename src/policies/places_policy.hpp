@@ -11,8 +11,11 @@
 //     sProcNuma   own core | cores of the own node | own node | remote nodes: the cores, then the node
 //     sNumaProc   own core | own node | cores of the own node | remote nodes: the node, then the cores
 //
-// Remote nodes are visited from a random one on. Lists are ordered by priority. `strict` keeps a task on the
-// NUMA node of the list that it was pushed to.
+// Remote nodes are visited from a random one on. Lists are ordered by priority. The paper leaves open which lists
+// besides those of nodes sNuma visits; here these are the own core only, as in the authors' paper at COMPAS 2016.
+//
+// `strict` keeps a task with the owners of the list that it was pushed to: that core, or the cores of that node. These
+// are the private queues of the authors' paper at IWOMP 2016.
 #pragma once
 
 #include <atomic>
@@ -63,6 +66,7 @@ class PlacesPolicy : public StealingPolicy {
         if (!machine_.has(worker)) return no_task;
         if (TaskId const task = take(worker, worker); task != no_task) return task;
         int const node = machine_.node_of(worker);
+        if (settings_.strict) return look(worker, node, Level::node);
         TaskId task = no_task;
         switch (settings_.select) {
         case SelectStrategy::rand:
@@ -82,7 +86,7 @@ class PlacesPolicy : public StealingPolicy {
             task = look(worker, node, Level::node);
             if (task == no_task) task = look(worker, node, Level::core);
         }
-        return task != no_task || settings_.strict ? task : look_at_remote_nodes(worker);
+        return task != no_task ? task : look_at_remote_nodes(worker);
     }
 
     [[nodiscard]] bool may_run(WorkerId worker, TaskId task) const override {
@@ -91,7 +95,7 @@ class PlacesPolicy : public StealingPolicy {
         bool const is_core = machine_.has(list);
         bool const is_here = node_of_list(list) == machine_.node_of(worker);
         if (list == worker || (!is_core && is_here)) return true;
-        return (is_here || !settings_.strict) && (is_core ? steals_from_cores() : steals_from_nodes());
+        return !settings_.strict && (is_core ? steals_from_cores() : steals_from_nodes());
     }
 
     /// The owner of the list that the task is in, else the task's home if it is on the node of the list, else
@@ -164,20 +168,13 @@ class PlacesPolicy : public StealingPolicy {
         return no_task;
     }
 
-    /// Searches all lists of a level, beginning with a random one; if strict, only those of the worker's node.
+    /// Searches all lists of a level, beginning with a random one.
     TaskId look_anywhere(WorkerId worker, Level level) {
-        int const here = machine_.node_of(worker);
-        if (settings_.strict && level == Level::node) return look(worker, here, level);
-        auto const local = machine_.workers_of(here);
-        int const lists = settings_.strict       ? static_cast<int>(local.size())
-                          : level == Level::node ? machine_.num_nodes()
-                                                 : machine_.num_workers();
+        int const lists = level == Level::node ? machine_.num_nodes() : machine_.num_workers();
         int const first = static_cast<int>(draw(worker, lists));
         for (int i = 0; i < lists; ++i) {
             int const list = (first + i) % lists;
-            TaskId const task = level == Level::node
-                                    ? look(worker, list, level)
-                                    : steal_from_core(worker, settings_.strict ? local[list] : list);
+            TaskId const task = level == Level::node ? look(worker, list, level) : steal_from_core(worker, list);
             if (task != no_task) return task;
         }
         return no_task;

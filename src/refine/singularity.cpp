@@ -143,38 +143,73 @@ template <class T> bool probe_grows_as_singular(DistributedMatrix<T> const& a,
 }
 
 template <class T, class F>
-double smallest_relative_pivot(DistributedMatrix<T> const& b, FactorForm form, std::span<F const> diagonal,
-                               std::span<F const> off_diagonal, std::span<Index const> rows) {
+PivotRange relative_pivots(DistributedMatrix<T> const& b, FactorForm form, std::span<F const> diagonal,
+                           std::span<F const> off_diagonal, std::span<Index const> rows) {
     bool const cholesky = !form.has_d() && !form.has_upper();
-    double const largest = cholesky ? 0 : b.max_abs();
-    double smallest = infinity;
+    double const largest_entry = cholesky ? 0 : b.max_abs();
+    double smallest = infinity, largest = 0;
     b.rows().reduction().all_succeed([&] {
         std::vector<double> const origin = cholesky ? b.diagonal_moduli() : std::vector<double>();
         for (Index k = 0; k < std::ssize(diagonal); ++k) {
             double pivot = std::abs(diagonal[k]);
-            double const from = cholesky ? origin[rows[k]] : largest;
+            double const from = cholesky ? origin[rows[k]] : largest_entry;
             if (cholesky) pivot *= pivot;
+            double large = pivot;
             F const coupling = form.has_d() ? off_diagonal[k] : F(0);
             if (double const e = std::abs(coupling); e > 0) {
                 // A 2x2 pivot is as small as its determinant over its largest entry.
                 F const next = diagonal[k + 1];
                 double const determinant =
                     std::abs(diagonal[k] * next - coupling * conj_if(form.conjugate(), coupling));
-                pivot = determinant / std::max({e, pivot, static_cast<double>(std::abs(next))});
+                large = std::max({e, pivot, static_cast<double>(std::abs(next))});
+                pivot = determinant / large;
                 ++k;
             }
             smallest = std::min(smallest, from > 0 ? pivot / from : 0.0);
+            largest = std::max(largest, from > 0 ? large / from : 0.0);
         }
     });
-    return min(b.rows().comm(), smallest);
+    auto const maxima = b.rows().reduction().max(2, [&](std::span<double> values) {
+        values[0] = 1 / smallest; // maxima are at least 0
+        values[1] = largest;
+    });
+    return {1 / maxima[0], maxima[1]};
+}
+
+template <class T>
+FactorErrors errors_of_factors(DistributedMatrix<T> const& a, ApplyInverse<T> const& apply_inverse) {
+    Index const m = a.rows().count();
+    auto const random_entry = [&](Index i) {
+        return T(static_cast<Real<T>>(SplitMix64::uniform_at(4, a.rows().number(i), -1, 1)));
+    };
+    std::vector<T> b, y;
+    a.rows().reduction().all_succeed([&] {
+        for (Index i = 0; i < m; ++i) y.push_back(random_entry(i));
+        b.resize(m);
+    });
+    a.multiply(MatrixOp::none, T(1), y, T(0), b);
+    std::ranges::copy(b, y.begin());
+    apply_inverse(y, 1, MatrixOp::none);
+    FactorErrors errors;
+    errors.backward = normwise_backward_error<T>(a, y, b, 1, MatrixOp::none);
+    auto const norms = a.rows().reduction().max(2, [&](std::span<double> largest) {
+        for (Index i = 0; i < m; ++i) {
+            auto const difference = static_cast<double>(std::abs(y[i] - random_entry(i)));
+            largest[0] = std::max(largest[0], std::isfinite(difference) ? difference : infinity);
+            largest[1] = std::max(largest[1], static_cast<double>(std::abs(random_entry(i))));
+        }
+    });
+    errors.forward = norms[1] > 0 ? norms[0] / norms[1] : 0;
+    if (std::isnan(errors.backward) || std::isinf(errors.forward)) errors.backward = errors.forward = infinity;
+    return errors;
 }
 
 #define ESPALIER_INSTANTIATE_PIVOTS(T, F)                                                                    \
-    template double smallest_relative_pivot<T, F>(DistributedMatrix<T> const&, FactorForm,                   \
-                                                  std::span<F const>, std::span<F const>,                    \
-                                                  std::span<Index const>);
+    template PivotRange relative_pivots<T, F>(DistributedMatrix<T> const&, FactorForm, std::span<F const>,    \
+                                              std::span<F const>, std::span<Index const>);
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template WeakestDirection weakest_direction<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&);     \
+    template FactorErrors errors_of_factors<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&);         \
     template bool grows_as_singular<T>(DistributedMatrix<T> const&, std::span<T const>, std::span<T const>,  \
                                        Index, MatrixOp);                                                     \
     template bool probe_grows_as_singular<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&,            \

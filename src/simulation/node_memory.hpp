@@ -15,6 +15,9 @@
 // its cost, but at most what a thread can stream. So distance slows a product of large blocks by the memory
 // factor, and a task that is bound by memory, such as a sweep of a solve, by the larger stream factor.
 //
+// If there are more threads than cores, the time is also multiplied, and the demand divided, by the number of tasks
+// that run on the core when the task begins, itself included.
+//
 // The model assumes that a task streams its data once, overlapped with arithmetic, from memories that serve
 // all requests equally. It has no caches shared between tasks and no links between nodes.
 #pragma once
@@ -52,7 +55,10 @@ class NodeMemory {
         : machine_(machine), nodes_(machine.num_nodes()), thread_bandwidth_(thread_bandwidth),
           bandwidth_(nodes_, 0.0), demand_(nodes_ * machine.processes, 0.0),
           of_worker_(machine.num_workers()), touched_(machine.processes) {
-        for (int t = 0; t < machine.threads; ++t) bandwidth_[machine.node_of(t)] += thread_bandwidth_;
+        if (machine.shares_cores()) running_.resize(machine.processes * machine.cores, 0);
+        for (int t = 0; t < machine.threads; ++t)
+            if (t == 0 || machine.core_of(t) != machine.core_of(t - 1))
+                bandwidth_[machine.node_of(t)] += thread_bandwidth_;
         // The memory of a node without threads is as fast as the others.
         double const most = *std::max_element(bandwidth_.begin(), bandwidth_.end());
         for (double& bandwidth : bandwidth_) {
@@ -79,6 +85,7 @@ class NodeMemory {
         TouchedBytes& touched = touched_[process];
         touched.all += bytes;
         double const rate = std::min(traffic / seconds, thread_bandwidth_);
+        int const sharing = share_core(worker);
         double weighted = 0, streamed = 0;
         for (std::size_t a = 0; a < accesses.size(); ++a) {
             auto const [size, node, is_written] = accesses[a];
@@ -86,21 +93,26 @@ class NodeMemory {
             if (node == all_nodes) touched.local += size / nodes_;
             std::size_t const at = table_index(here, node);
             weighted += size * factors_[at];
-            of_worker_[worker][a] = {node, rate * traffic_of(accesses[a]) / traffic};
-            streamed += of_worker_[worker][a].rate * stream_factors_[at];
-            change_demand(process, of_worker_[worker][a], 1);
+            double const part = rate * traffic_of(accesses[a]) / traffic;
+            streamed += part * stream_factors_[at];
+            of_worker_[worker].demands[a] = {node, part / sharing};
+            change_demand(process, of_worker_[worker].demands[a], 1);
         }
         double slowdown = std::max(weighted / bytes, streamed / thread_bandwidth_);
         for (std::size_t a = 0; a < accesses.size(); ++a)
-            slowdown = std::max(slowdown, contention(process, of_worker_[worker][a]));
-        return seconds * slowdown;
+            slowdown = std::max(slowdown, contention(process, of_worker_[worker].demands[a]));
+        return seconds * slowdown * sharing;
     }
 
     /// The task that runs on `worker` ends.
     void end(WorkerId worker) {
-        for (Demand& demand : of_worker_[worker]) {
+        for (Demand& demand : of_worker_[worker].demands) {
             change_demand(machine_.process_of(worker), demand, -1);
             demand.rate = 0;
+        }
+        if (!running_.empty() && of_worker_[worker].is_counted) {
+            --running_[machine_.core_of(worker)];
+            of_worker_[worker].is_counted = false;
         }
     }
 
@@ -112,6 +124,17 @@ class NodeMemory {
         int node = all_nodes;
         double rate = 0;
     };
+    struct Running { // the task of a worker
+        std::array<Demand, most_accesses> demands;
+        bool is_counted = false; ///< In running_.
+    };
+
+    /// A task begins on the core of the worker. Returns the number of tasks that run there now.
+    int share_core(WorkerId worker) {
+        if (running_.empty()) return 1;
+        of_worker_[worker].is_counted = true;
+        return ++running_[machine_.core_of(worker)];
+    }
 
     static double traffic_of(Access const& access) {
         return access.is_written ? 2 * access.bytes : access.bytes;
@@ -153,7 +176,8 @@ class NodeMemory {
     std::vector<double> bandwidth_; ///< By node of a process.
     std::vector<double> factors_, stream_factors_; ///< nodes_ + 1 for each node (add_row).
     std::vector<double> demand_;    ///< By process and node, at the moment.
-    std::vector<std::array<Demand, most_accesses>> of_worker_; ///< The task it runs.
+    std::vector<Running> of_worker_;
+    std::vector<int> running_; ///< Tasks that run on each core; empty if each thread has a core.
     std::vector<TouchedBytes> touched_;
 };
 

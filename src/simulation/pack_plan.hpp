@@ -16,7 +16,7 @@ template <class Archive> void describe(Archive& archive, BranchPartition& p) {
 }
 template <class Archive> void describe(Archive& archive, MachineModel& m) {
     archive(m.processes, m.threads, m.node_of_thread, m.node_distances, m.memory.factors,
-            m.memory.node_bandwidth, m.network, m.spare_cores);
+            m.memory.node_bandwidth, m.network, m.spare_cores, m.cores);
 }
 template <class Archive> void describe(Archive& archive, TaskGraph& g) {
     archive(g.num_predecessors, g.successor_ptr, g.successors, g.cost, g.priority, g.home, g.resource,

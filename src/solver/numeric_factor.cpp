@@ -257,7 +257,7 @@ template <class T> Determinant<T> NumericFactor<T>::determinant() {
 }
 
 template <class T>
-double NumericFactor<T>::smallest_relative_pivot(DistributedMatrix<T> const& working) const {
+PivotRange NumericFactor<T>::relative_pivots(DistributedMatrix<T> const& working) const {
     return with_factor([&]<class F>(Factor<F> const& factor) {
         std::vector<Index> rows; // kept unknowns and ghosts have no pivots
         Pivots<F> const pivots = context_.on_all([&] {
@@ -266,8 +266,7 @@ double NumericFactor<T>::smallest_relative_pivot(DistributedMatrix<T> const& wor
                     rows.push_back(structure_->inverse[c]);
             return pivots_of(factor);
         });
-        return espalier::smallest_relative_pivot<T, F>(working, factor.form(), pivots.diagonal,
-                                                       pivots.off_diagonal, rows);
+        return espalier::relative_pivots<T, F>(working, factor.form(), pivots.diagonal, pivots.off_diagonal, rows);
     });
 }
 

@@ -21,6 +21,7 @@
 #include "factor/factorize.hpp"
 #include "factor/low_rank_update.hpp"
 #include "factor/pivots.hpp"
+#include "refine/singularity.hpp"
 #include "solve/selected_inverse.hpp"
 #include "solve/solve.hpp"
 #include "solver/process_context.hpp"
@@ -99,9 +100,8 @@ template <class T> class NumericFactor : public WorkingInverse<T> {
     [[nodiscard]] Inertia inertia();
     /// Collective: returns det B by pivot_product().
     [[nodiscard]] Determinant<T> determinant();
-    /// Collective: the smallest pivot relative to its origin in the working system, by
-    /// espalier::smallest_relative_pivot().
-    [[nodiscard]] double smallest_relative_pivot(DistributedMatrix<T> const& working) const;
+    /// Collective: the pivots relative to their origin in the working system, by espalier::relative_pivots().
+    [[nodiscard]] PivotRange relative_pivots(DistributedMatrix<T> const& working) const;
 
   private:
     template <class F> [[nodiscard]] std::unique_ptr<Factor<F>>& slot() {

@@ -21,6 +21,16 @@ namespace {
 // order of rounding.
 template <class T> inline constexpr double ill_conditioned = 1e-6 / static_cast<double>(epsilon<T>);
 
+// A relative pivot up to this size may be one of a singular matrix.
+double too_small(double roundoff) {
+    return 0.01 * std::sqrt(roundoff);
+}
+
+// Entries that grow in the elimination come from small pivots, or end as large ones.
+bool has_unusual_size(PivotRange const& pivots) {
+    return !(pivots.smallest >= 1e-3 && pivots.largest <= 10);
+}
+
 void add_steps(RefineReport& report, int steps) {
     report.iterations += steps;
     if (steps > 0 && report.method == RefineMethod::none) report.method = RefineMethod::ir;
@@ -75,14 +85,14 @@ template <class T> ApplyInverse<T> Refiner<T>::inverse_of_matrix() const {
     return [this](std::span<T> block, Index columns, MatrixOp op) { apply_inverse(block, columns, op); };
 }
 
-// Applies A^-1 with refinement if the factors belong to a perturbed matrix, because pivots were replaced, the
-// precision is lower, or they are incomplete. An estimate by such factors alone may overlook that A is nearly
+// Applies A^-1 with refinement if the factors belong to a perturbed matrix, because pivots were replaced, entries grew,
+// the precision is lower, or they are incomplete. An estimate by such factors alone may overlook that A is nearly
 // singular. The working system is refined, because in the given system rows of small entries would remain
 // inaccurate. If the working system is not scaled, they may remain inaccurate there as well. `is_checked`
 // therefore measures the componentwise error, and makes the product infinite if this error is large, so that
 // a bound is not too small. `converges` becomes false after a product that does not reach the tolerance.
 template <class T> ApplyInverse<T> Refiner<T>::refined_inverse(bool is_checked, bool& converges) const {
-    if (pivots_replaced_ == 0 && inverse_.accuracy() == InverseAccuracy::full) return inverse_of_matrix();
+    if (pivots_replaced_ == 0 && !has_growth() && inverse_.accuracy() == InverseAccuracy::full) return inverse_of_matrix();
     return [this, is_checked, &converges](std::span<T> block, Index columns, MatrixOp op) {
         vectors_.scaling().to_working(block, columns, op);
         auto const b = context_.on_all([&] { return std::vector<T>(block.begin(), block.end()); });
@@ -103,15 +113,25 @@ template <class T> ApplyInverse<T> Refiner<T>::refined_inverse(bool is_checked, 
 }
 
 template <class T> bool Refiner<T>::is_suspicious(NumericFactor<T> const& factor, Index pivots_replaced,
-                                                  double roundoff) const {
-    return pivots_replaced > 0 || factor.smallest_relative_pivot(*working_) <= 0.01 * std::sqrt(roundoff);
+                                                  double roundoff, bool may_grow) const {
+    if (pivots_replaced > 0) return true;
+    PivotRange const pivots = factor.relative_pivots(*working_);
+    if (pivots.smallest <= too_small(roundoff)) return true;
+    return may_grow && has_unusual_size(pivots) &&
+           !(espalier::errors_of_factors<T>(*working_, inverse_of_working()).backward <= largest_stable_error * roundoff);
 }
 
 template <class T>
-void Refiner<T>::examine(NumericFactor<T>& factor, Index pivots_replaced, std::span<Index const> schur,
-                         CscMatrix<T> const& working) {
+void Refiner<T>::examine(NumericFactor<T>& factor, Index pivots_replaced, bool may_grow,
+                         std::span<Index const> schur, CscMatrix<T> const& working) {
     accept(pivots_replaced);
-    if (!is_suspicious(factor, pivots_replaced, static_cast<double>(epsilon<T>))) return;
+    if (pivots_replaced == 0) {
+        PivotRange const pivots = factor.relative_pivots(*working_);
+        bool const is_whole = context_.on_root([&] { return schur.empty(); });
+        if (may_grow && is_whole && has_unusual_size(pivots))
+            errors_of_factors_ = espalier::errors_of_factors<T>(*working_, inverse_of_working());
+        if (pivots.smallest > too_small(static_cast<double>(epsilon<T>))) return;
+    }
     if (context_.on_root([&] { return schur.empty(); }))
         examine(*working_, inverse_of_working());
     else
@@ -121,7 +141,7 @@ void Refiner<T>::examine(NumericFactor<T>& factor, Index pivots_replaced, std::s
 template <class T>
 void Refiner<T>::examine(double smallest_pivot, Index pivots_replaced, CscMatrix<T> const& working) {
     accept(pivots_replaced);
-    if (pivots_replaced == 0 && smallest_pivot > 0.01 * std::sqrt(static_cast<double>(epsilon<T>))) return;
+    if (pivots_replaced == 0 && smallest_pivot > too_small(static_cast<double>(epsilon<T>))) return;
     set_matrix(working);
     examine(*working_, inverse_of_working());
 }

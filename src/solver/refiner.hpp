@@ -12,6 +12,7 @@
 #include "espalier/report.hpp"
 #include "refine/null_space.hpp"
 #include "refine/refine.hpp"
+#include "refine/singularity.hpp"
 #include "solver/numeric_factor.hpp"
 #include "solver/system_vectors.hpp"
 #include "solver/working_inverse.hpp"
@@ -43,13 +44,14 @@ template <class T> class Refiner {
     /// processes distribute its entries, and its pattern only the first time.
     void set_matrix(CscMatrix<T> const& working);
 
-    /// Collective: whether a pivot is so small that the factors may be useless. `roundoff` is that of the
-    /// precision of the factors.
-    [[nodiscard]] bool is_suspicious(NumericFactor<T> const& factor, Index pivots_replaced,
-                                     double roundoff) const;
+    /// Collective: whether factors in lower precision, with this roundoff, may be useless, because of small pivots or
+    /// of growth, which Cholesky does not allow (`may_grow`).
+    [[nodiscard]] bool is_suspicious(NumericFactor<T> const& factor, Index pivots_replaced, double roundoff,
+                                     bool may_grow) const;
     /// Collective, after a factorization: tests for singularity if pivots are suspicious, which takes four
-    /// solves. If process 0 passes the unknowns of a Schur complement, the interior block is tested.
-    void examine(NumericFactor<T>& factor, Index pivots_replaced, std::span<Index const> schur,
+    /// solves. If process 0 passes the unknowns of a Schur complement, the interior block is tested. If no pivot was
+    /// replaced, but small or large ones suggest that entries grew, it measures the error of the factors by one solve.
+    void examine(NumericFactor<T>& factor, Index pivots_replaced, bool may_grow, std::span<Index const> schur,
                  CscMatrix<T> const& working);
     /// Tests factors without supernodes. Their smallest pivot is relative to scaled columns.
     void examine(double smallest_pivot, Index pivots_replaced, CscMatrix<T> const& working);
@@ -60,6 +62,13 @@ template <class T> class Refiner {
     void accept(Index pivots_replaced) {
         singularity_ = {};
         pivots_replaced_ = pivots_replaced;
+        errors_of_factors_ = {};
+    }
+    /// The errors of a solution by the factors alone; 0 if there was no reason to measure them.
+    [[nodiscard]] FactorErrors const& errors_of_factors() const { return errors_of_factors_; }
+    /// Whether entries grew so much in the elimination that the factors belong to a perturbed matrix.
+    [[nodiscard]] bool has_growth() const {
+        return !(errors_of_factors_.backward <= largest_stable_error * static_cast<double>(epsilon<T>));
     }
     [[nodiscard]] Singularity const& singularity() const { return singularity_; }
     /// Sets the maximum bytes of vectors for the refinement inside condition estimates; 0 for no limit.
@@ -80,6 +89,9 @@ template <class T> class Refiner {
     void apply_inverse(std::span<T> block, Index columns, MatrixOp op) const;
 
   private:
+    // In multiples of epsilon.
+    static constexpr double largest_stable_error = 1000;
+
     [[nodiscard]] bool is_scaled() const { return vectors_.scaling().is_scaled; }
     [[nodiscard]] DistributedMatrix<T> const& callers_matrix() const;
     [[nodiscard]] ApplyInverse<T> inverse_of_working() const;
@@ -103,6 +115,7 @@ template <class T> class Refiner {
     /// Set when it is first needed, if the system is scaled.
     mutable std::optional<DistributedMatrix<T>> callers_;
     Index pivots_replaced_ = 0;
+    FactorErrors errors_of_factors_;
     std::uint64_t vector_bytes_ = 0;
     Singularity singularity_;
 };

@@ -17,6 +17,17 @@
 
 namespace espalier {
 
+namespace {
+
+// Refinement with factors of this backward error hardly converges.
+constexpr double useless_error = 1e-3;
+
+std::string inaccurate_factors(double error) {
+    return fmt::format("the factors are inaccurate, because entries grew in the elimination (backward error {:.1e})", error);
+}
+
+} // namespace
+
 template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) {
     if (!system_) analyze(matrix);
     std::optional<Error> const problem = error_of([&] { factorize_values(matrix); });
@@ -31,14 +42,33 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
         if (problem) throw *problem;
         return;
     }
-    bool const is_stale = context_.on_root([&] {
-        return (problem || report.factor.pivots_replaced > 2 * unavoidable_pivots_) &&
-               analysis_->has_stale_matching(matrix, context_.interrupt());
-    });
-    if (is_stale)
-        analyze_again(matrix);
+    double const error = problem ? 0 : refiner_->errors_of_factors().backward;
+    bool const is_poor = problem || report.factor.pivots_replaced > 2 * unavoidable_pivots_ ||
+                         (refiner_->has_growth() && error > 100 * unavoidable_error_);
+    bool const is_stale =
+        context_.on_root([&] { return is_poor && analysis_->has_stale_matching(matrix, context_.interrupt()); });
+    if (is_stale) return analyze_again(matrix);
+    unavoidable_error_ = error;
+    bool const is_useless = problem || !(error <= useless_error);
+    if (is_useless && !may_have_delayed_ && may_grow() && can_delay())
+        avoid_static_pivots(matrix, problem ? problem->what() : inaccurate_factors(error));
     else if (problem)
         throw *problem;
+    if (double const left = refiner_->errors_of_factors().backward; !(left <= useless_error))
+        note("{}; matching on, or pivoting delayed without split 2d, may avoid this", inaccurate_factors(left));
+}
+
+// Factorizes again with delayed columns, because the static pivots are useless for refinement.
+template <class T>
+void Solver<T>::State::avoid_static_pivots(CscMatrix<T> const& matrix, std::string const& reason) {
+    Timer const timer;
+    factorize_values(matrix, reason);
+    report.factor.total_s = timer.seconds();
+}
+
+// Whether entries may grow without bound in the elimination.
+template <class T> bool Solver<T>::State::may_grow() const {
+    return !system_->is_incomplete && !system_->is_scalar && system_->kept == 0 && (form_.has_d() || form_.has_upper());
 }
 
 // The options of the last analysis, with the functions of the current call.
@@ -109,8 +139,11 @@ template <class T> void Solver<T>::State::factorize_scalar(CscMatrix<T> const& m
     if (!report.factor.pivots_reused) report.peak_memory_bytes = peak_rss_bytes();
 }
 
-template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& matrix) {
+// If there is a reason to delay columns, it becomes a note.
+template <class T>
+void Solver<T>::State::factorize_values(CscMatrix<T> const& matrix, std::string const& reason_to_delay) {
     if (system_->is_scalar) return factorize_scalar(matrix);
+    bool const must_delay = !reason_to_delay.empty();
     Timer const timer;
     SingleThreadedBlas const blas;
     check_values(matrix);
@@ -119,10 +152,11 @@ template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& m
     report.refine = {};
     report.notes.resize(std::min(report.notes.size(), notes_of_analysis_));
     choose_system(matrix);
+    if (must_delay) note("{}; factorizing with delayed pivots", reason_to_delay);
     if (system_->is_incomplete) {
         factorize_incomplete(matrix);
-    } else if (!factorize_narrow(matrix)) {
-        bool const delays = needs_pivots(); // whether the attempt in single precision delays columns
+    } else if (must_delay || !factorize_narrow(matrix)) {
+        bool const delays = must_delay || needs_pivots(); // whether the attempt in single precision delays columns
         bool const fell_back = report.factor.precision_fell_back;
         report.factor = {};
         report.factor.precision_fell_back = fell_back;
@@ -222,7 +256,7 @@ template <class T> bool Solver<T>::State::factorize_narrow(CscMatrix<T> const& m
         factorize_numbers(matrix, true, options.pivoting);
         if (needs_pivots() ||
             (!system_->allow_singular &&
-             refiner_->is_suspicious(factor_, report.factor.pivots_replaced, static_cast<double>(epsilon<Low>))))
+             refiner_->is_suspicious(factor_, report.factor.pivots_replaced, static_cast<double>(epsilon<Low>), may_grow())))
             context_.on_all([&] { reason = "pivots are too small for it"; });
     } catch (Error const& error) {
         if (error.status() == Status::cancelled || error.status() == Status::out_of_memory) throw;
@@ -267,10 +301,10 @@ template <class T> bool Solver<T>::State::can_delay() {
     return context_.on_root([&] { return (form_.has_d() || form_.has_upper()) && !panels_are_cut(); });
 }
 
-// Whether pivots were replaced that delayed columns may avoid.
+// Whether delayed columns may avoid replaced pivots or growth.
 template <class T> bool Solver<T>::State::has_avoidable_pivots() {
-    return system_->kept == 0 && !system_->is_scalar && report.factor.pivots_replaced > 0 && !may_have_delayed_ &&
-           can_delay();
+    bool const is_perturbed = report.factor.pivots_replaced > 0 || refiner_->has_growth();
+    return system_->kept == 0 && !system_->is_scalar && is_perturbed && !may_have_delayed_ && can_delay();
 }
 
 // Whether inertia and determinant are requested, but cannot be known with replaced pivots and can with
@@ -293,8 +327,11 @@ template <class T> void Solver<T>::State::factorize_delayed(CscMatrix<T> const& 
 template <class T>
 void Solver<T>::State::avoid_replaced_pivots(CscMatrix<T> const& matrix, std::string_view what_for) {
     Index const replaced = report.factor.pivots_replaced;
-    note("{} pivot{} replaced; factorizing with delayed pivots for {}", replaced, replaced == 1 ? " was" : "s were",
-         what_for);
+    if (replaced > 0)
+        note("{} pivot{} replaced; factorizing with delayed pivots for {}", replaced, replaced == 1 ? " was" : "s were",
+             what_for);
+    else
+        note("{}; factorizing with delayed pivots for {}", inaccurate_factors(refiner_->errors_of_factors().backward), what_for);
     factorize_delayed(matrix);
     examine_factors(matrix);
 }
@@ -306,7 +343,7 @@ template <class T> void Solver<T>::State::take_condition(ConditionEstimate const
 }
 
 template <class T> void Solver<T>::State::examine_factors(CscMatrix<T> const& matrix) {
-    refiner_->examine(factor_, report.factor.pivots_replaced, kept_unknowns(), working(matrix));
+    refiner_->examine(factor_, report.factor.pivots_replaced, may_grow(), kept_unknowns(), working(matrix));
     report_singularity();
 }
 

@@ -34,6 +34,7 @@ template <class T> InverseEntries<T> Solver<T>::State::invert(char const* what) 
     if (report.factor.pivots_replaced > 0)
         throw Error(Status::unsupported,
                     std::string(what) + " needs the factors of the matrix itself, and some pivots were replaced");
+    require_no_growth(what);
     bool const is_sparse = system_->is_scalar || factor_.factor().has_delayed();
     std::uint64_t const needed =
         is_sparse ? 2 * (sizeof(T) + sizeof(Index)) * static_cast<std::uint64_t>(report.analysis.nnz_stored)

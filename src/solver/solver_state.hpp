@@ -132,7 +132,7 @@ template <class T> struct Solver<T>::State {
 
     // Analysis and factorization.
     void analyze(CscMatrix<T> const& matrix, Options const& with);
-    void factorize_values(CscMatrix<T> const& matrix);
+    void factorize_values(CscMatrix<T> const& matrix, std::string const& reason_to_delay = {});
     void analyze_again(CscMatrix<T> const& matrix);
     void factorize_by_supernodes(CscMatrix<T> const& matrix);
     [[nodiscard]] Options options_of_analysis() const;
@@ -149,6 +149,8 @@ template <class T> struct Solver<T>::State {
     void factorize_scalar(CscMatrix<T> const& matrix);
     bool factorize_narrow(CscMatrix<T> const& matrix);
     void factorize_full(CscMatrix<T> const& matrix, bool delays = false);
+    void avoid_static_pivots(CscMatrix<T> const& matrix, std::string const& reason);
+    [[nodiscard]] bool may_grow() const;
     [[nodiscard]] std::optional<DelayRules> choose_delays(bool narrow, Pivoting pivoting);
     void factorize_numbers(CscMatrix<T> const& matrix, bool narrow, Pivoting pivoting);
     void examine_factors(CscMatrix<T> const& matrix);
@@ -199,6 +201,7 @@ template <class T> struct Solver<T>::State {
     void require_factors(char const* what) const;
     void require_complete(char const* what) const;
     void require_known_pivots(char const* what) const;
+    void require_no_growth(char const* what) const;
     void require_supernodes(char const* what) const;
     void require_no_schur(char const* what) const;
     void require_schur(char const* what) const;
@@ -253,6 +256,7 @@ template <class T> struct Solver<T>::State {
     bool may_have_delayed_ = false; // whether the pivots were chosen with delays
     std::vector<std::uint64_t> delayed_bytes_; // on process 0, by process
     Index unavoidable_pivots_ = 0;      // pivots replaced in spite of a matching for the current values
+    double unavoidable_error_ = 0;      // error of the factors with such a matching
 };
 
 template <class T> template <class Body>

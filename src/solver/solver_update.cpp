@@ -43,6 +43,7 @@ template <class T> std::optional<std::string>
 Solver<T>::State::change_factors(CscMatrix<T> const& changed, CscMatrix<T> const& w, int sign) {
     if (system_->is_scalar || !factor_.can_update()) return "this needs symmetric factors without delayed columns";
     if (report.factor.pivots_replaced > 0) return "some pivots were replaced";
+    if (refiner_->has_growth()) return "the factors are inaccurate";
     ScaledSystem<T> const& system = analysis_->system;
     try {
         double const largest = form_.has_d() ? max_abs(system.apply(changed)) : 0;

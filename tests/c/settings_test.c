@@ -53,6 +53,7 @@ static void options(void) {
     SETS("mixed-precision", "on", espalier_set_mixed_precision(solver, 1));
     SETS("condition", "on", espalier_set_condition(solver, 1));
     SETS("allow-singular", "on", espalier_set_allow_singular(solver, 1));
+    SETS("reuse-ordering", "on", espalier_set_reuse_ordering(solver, 1));
     SETS("ordering", "amd", espalier_set_ordering(solver, ESPALIER_ORDERING_AMD));
     SETS("ordering", "some/file", espalier_set_ordering_file(solver, "some/file"));
     SETS("threads", "2", espalier_set_threads(solver, 2));

@@ -128,13 +128,24 @@ class Simulate(CommandTest):
             if value is not None and not name.endswith(("_asked", "_chosen")) and name not in found:
                 self.assertRegex(text, rf"(?m)^  {name.replace('_', '-')} +\S")
 
+    def test_more_threads_than_cores(self):
+        call = ("simulate", "lap3d:12", "--machine", "numa:4 core:2", "--calibration", "off", "--processes", 2)
+        even = self.report(*call, "--threads", 8)
+        self.assertEqual(even["notes"], [note for note in even["notes"] if "share" not in note])
+        crowded = self.report(*call, "--threads", 16)
+        self.assertEqual(crowded["prediction"]["threads"], 16)
+        self.assertIn("the 16 threads of a process share 8 cores: a task takes longer by the number of tasks on its core",
+                      crowded["notes"])
+        # All threads of a process together are as fast as its cores.
+        self.assertGreater(crowded["prediction"]["factor_s"], even["prediction"]["work_s"] / 16)
+        self.assertGreater(crowded["prediction"]["memory_s"], 1.5 * even["prediction"]["memory_s"])
+
     def test_failures(self):
         self.machine(TWO_NODES | {"sped": 2})
         self.machine(TWO_NODES | {"nodes": 2}, "few.json")
         # Machines are checked before the matrix is read.
         self.fail_each(USAGE, *((f"simulate missing.mtx {options}", part) for options, part in (
-            ("--machine core:many", "core:many"), ("--machine 'numa:2 core:4' --threads 9", "8 cores"),
-            ("--machine core:1 --threads 2", "has 1 core, fewer than 2 threads"),
+            ("--machine core:many", "core:many"), ("--machine core:1 --processes 17 --threads 65536", "workers"),
             ("--machine few.json --processes 3", "2 nodes"), ("--machine m.json --json ./m.json", "same file"),
             ("--topology 'numa:2 core:4'", "--topology"))))
         self.fail_each(IO_ERROR, ("simulate missing.mtx --machine missing.json", "missing.json"))

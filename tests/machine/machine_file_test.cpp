@@ -49,6 +49,22 @@ TEST(MachineFile, ReadsEveryKey) {
     EXPECT_EQ(costs.bandwidth, 2e10);
 }
 
+TEST(MachineFile, ThreadsInExcessOfTheCoresShareThem) {
+    SimulatedMachine const machine = find_machine("numa:2 core:2");
+    MachineModel const four = machine.model(1, 4), six = machine.model(2, 6), three = machine.model(1, 3);
+    EXPECT_FALSE(four.shares_cores());
+    EXPECT_TRUE(six.shares_cores());
+    EXPECT_EQ(six.node_of_thread, (std::vector<int>{0, 0, 0, 1, 1, 1}));
+    std::vector<int> cores;
+    for (int w = 0; w < 12; ++w) cores.push_back(six.core_of(w));
+    EXPECT_EQ(cores, (std::vector<int>{0, 0, 1, 2, 2, 3, 4, 4, 5, 6, 6, 7}));
+    EXPECT_EQ(three.node_of_thread, (std::vector<int>{0, 0, 1}));
+    EXPECT_EQ(three.spare_cores, 1);
+    EXPECT_EQ(six.spare_cores, 0);
+    EXPECT_EQ(status_of([&] { (void)machine.model(1, -1); }), Status::usage);
+    EXPECT_EQ(status_of([&] { (void)machine.model(2, 1 << 20); }), Status::usage);
+}
+
 TEST(MachineFile, SurvivesAnyChange) {
     std::string const files[] = {
         R"({"name": "big", "nodes": 4, "numa_nodes": 2, "cores_per_numa_node": 3,
@@ -214,9 +230,9 @@ TEST(MachineFile, ReadsContentionAndMemoryOfTheCostModel) {
     EXPECT_TRUE(is_refused(wrong, "contention.1.threads\" is 2"));
 }
 
-TEST(MachineFile, RefusesMoreThreadsOrProcessesThanTheMachineHolds) {
+TEST(MachineFile, RefusesMoreProcessesThanThereAreMachines) {
     auto const machine = parse_machine(R"({"topology": "core:4", "nodes": 2})", "m.json");
-    EXPECT_THROW(static_cast<void>(machine.model(1, 5)), Error);
+    EXPECT_EQ(machine.model(2, 5).num_workers(), 10);
     EXPECT_THROW(static_cast<void>(machine.model(3, 4)), Error);
     EXPECT_THROW(find_machine("missing.json"), Error);
     EXPECT_THROW(find_machine("core:many"), Error);

@@ -46,6 +46,7 @@ TEST(Options, EveryValueIsPrintedAsItWasSpelled) {
         {"mixed-precision", {"on", "off"}},
         {"condition", {"on", "off"}},
         {"allow-singular", {"on", "off"}},
+        {"reuse-ordering", {"on", "off"}},
         {"ordering", {"metis", "amd", "natural", "rcm", "some/file", "scotch", "dissection", "auto"}},
         {"threads", {"1", "4096", "auto"}},
         {"bind", {"off", "on"}},

@@ -271,19 +271,22 @@ TEST(PlacesPolicy, WakesTheOwnerOrTheNearestWorkerThatLooksIntoTheList) {
     }
 }
 
-TEST(PlacesPolicy, StrictNeverStealsFromAnotherNumaNode) {
+TEST(PlacesPolicy, StrictKeepsATaskWithTheOwnersOfItsList) {
     auto const graph = filling();
     for (auto const& [select, here, remote] : selections) {
+        SCOPED_TRACE(to_string(select));
         PlacesPolicy policy(graph, three_nodes, places(PushStrategy::numa_wloc, select, true));
-        bool const takes_cores = select != SelectStrategy::numa && select != SelectStrategy::rand_numa;
-        auto found = found_by_worker_0(policy);
-        std::ranges::sort(found);
-        EXPECT_EQ(found, takes_cores ? (std::vector<TaskId>{1, 7, 8}) : (std::vector<TaskId>{7, 8}));
-        EXPECT_TRUE(policy.may_run(1, 8));
-        for (TaskId const task : {2, 3, 5}) EXPECT_FALSE(policy.may_run(0, task));
-        for (TaskId const task : {3, 5}) EXPECT_TRUE(policy.may_run(3, task));
-        EXPECT_EQ(policy.may_run(3, 2), takes_cores);
-        EXPECT_EQ(drain(policy, 4).size(), takes_cores ? 2u : 1u);
+        EXPECT_EQ(found_by_worker_0(policy), (std::vector<TaskId>{7, 8})) << "of its core, then of its node";
+        // Tasks 1 to 4 are in lists of cores, 5 and 6 in lists of nodes.
+        std::vector<std::set<WorkerId>> const owners{{1}, {2}, {3}, {5}, {2, 3}, {4, 5}};
+        for (TaskId task = 1; task <= 6; ++task)
+            for (WorkerId w = 0; w < 6; ++w) EXPECT_EQ(policy.may_run(w, task), owners[task - 1].contains(w));
+        EXPECT_EQ(drain(policy, 1), std::vector<TaskId>{1});
+        EXPECT_EQ(drain(policy, 3), (std::vector<TaskId>{3, 5}));
+        EXPECT_EQ(drain(policy, 2), std::vector<TaskId>{2});
+        EXPECT_EQ(drain(policy, 4), std::vector<TaskId>{6});
+        EXPECT_EQ(drain(policy, 5), std::vector<TaskId>{4});
+        EXPECT_EQ(policy.steals_by_distance(), Counts{0});
     }
 }
 

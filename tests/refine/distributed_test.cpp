@@ -184,11 +184,14 @@ TEST(DistributedRefine, PivotsOfAllProcessesCount) {
     system.on(3, [&](DistributedMatrix<double> const& a, ApplyInverse<double> const&) {
         auto const m = a.rows().count();
         std::vector<double> pivots(m, 1.0);
-        for (Index l = 0; l < m; ++l)
+        for (Index l = 0; l < m; ++l) {
             if (a.rows().number(l) == 7) pivots[l] = 1e-9;
-        double const smallest =
-            smallest_relative_pivot<double, double>(a, FactorForm{.kind = Factorization::lu}, pivots, {}, {});
-        EXPECT_DOUBLE_EQ(smallest, 1e-9 / 80);
+            if (a.rows().number(l) == 2) pivots[l] = -400;
+        }
+        PivotRange const range =
+            relative_pivots<double, double>(a, FactorForm{.kind = Factorization::lu}, pivots, {}, {});
+        EXPECT_DOUBLE_EQ(range.smallest, 1e-9 / 80);
+        EXPECT_DOUBLE_EQ(range.largest, 5);
     });
 }
 

@@ -97,6 +97,29 @@ TEST(MemoryClock, DistanceSlowsATaskThatIsBoundByMemoryByTheStreamFactor) {
     EXPECT_DOUBLE_EQ(slowdown(3, {{100, 1, false}, {100, 0, true}}), 2);
 }
 
+TEST(MemoryClock, ThreadsInExcessOfTheCoresTakeTurns) {
+    MachineModel machine = machine_of(2, 4);
+    machine.cores = 2;
+    NodeMemory memory(machine, 100);
+    NodeMemory::Access const computing[] = {{1, 0, false}}, streaming[] = {{100, 0, false}};
+    EXPECT_DOUBLE_EQ(memory.begin(0, 1, computing), 1);
+    EXPECT_DOUBLE_EQ(memory.begin(2, 1, computing), 1) << "on the other core";
+    EXPECT_DOUBLE_EQ(memory.begin(4, 1, computing), 1) << "on a core of the other process";
+    EXPECT_DOUBLE_EQ(memory.begin(1, 1, computing), 2);
+    memory.end(0);
+    EXPECT_DOUBLE_EQ(memory.begin(0, 1, computing), 2);
+    for (WorkerId const w : {0, 1, 2, 4}) memory.end(w);
+    EXPECT_DOUBLE_EQ(memory.begin(3, 1, computing), 1) << "nothing runs any more";
+    memory.end(3);
+    memory.end(3); // idle workers change nothing
+    EXPECT_DOUBLE_EQ(memory.begin(2, 1, computing), 1);
+    memory.end(2);
+    // The node serves as many threads as it has cores, and threads that take turns ask for less.
+    EXPECT_DOUBLE_EQ(memory.begin(0, 1, streaming), 1);
+    EXPECT_DOUBLE_EQ(memory.begin(2, 1, streaming), 1);
+    EXPECT_DOUBLE_EQ(memory.begin(3, 1, streaming), 2 * 1.25) << "it adds half of the demand of a thread";
+}
+
 TEST(MemoryClock, RemoteWritesUseTheBandwidthOfTheNodeThatTheyGoTo) {
     MachineModel machine = two_nodes(1, 2);
     machine.memory.factors = {1, 1, 1, 1};

@@ -11,6 +11,7 @@
 #include "core/status_of.hpp"
 #include "distributed/backward_error.hpp"
 #include "solver/generated.hpp"
+#include "solver/problems.hpp"
 #include "solver/systems.hpp"
 
 namespace espalier {
@@ -152,6 +153,10 @@ TEST(Refactorization, CorrectsScalesOfOtherValues) {
     }
 }
 
+template <class T> bool has_note(Solver<T> const& solver, std::string_view beginning) {
+    return std::ranges::any_of(solver.report().notes, [&](auto const& note) { return note.starts_with(beginning); });
+}
+
 TEST(Overflow, IsAvoidedByScalingAndNotReportedAsSingularity) {
     auto a = matrix_from<float>(Symmetry::symmetric, {{1e38f, 3e38f}, {3e38f, 2e38f}});
     for (Factorization const kind : {Factorization::ldlt, Factorization::lu}) {
@@ -161,17 +166,23 @@ TEST(Overflow, IsAvoidedByScalingAndNotReportedAsSingularity) {
         auto const x = solve<float>(a, b, 1, options);
         EXPECT_LT(normwise_backward_error<float>(a, x.x, b), 1e-6);
     }
-    // The update of the last entry overflows: 1 - 3e38^2 / 1e36.
+    // With the first entry as a pivot, the update of the last entry overflows: 1 - 3e38^2 / 1e36.
     a.values = {1e36f, 3e38f, 1};
     Options options = one_column_at_a_time();
     options.scaling = Toggle::off;
     for (Factorization const kind : {Factorization::ldlt, Factorization::lu}) {
         options.factorization = kind;
-        Solver<float> solver(options);
-        std::string message;
-        EXPECT_EQ(status_of([&] { solver.factorize(a); }, &message), Status::inaccurate) << to_string(kind);
-        EXPECT_NE(message.find("overflows"), std::string::npos) << message;
+        auto solver = factorized(a, options);
+        EXPECT_TRUE(has_note(solver, "the factorization overflows"));
+        std::vector<float> const b{4, 5};
+        EXPECT_LT(normwise_backward_error<float>(a, solver.solve(b), b), 1e-6) << to_string(kind);
     }
+    a.values = {3e38f, 3e38f, -3e38f}; // overflows with any pivot
+    options.factorization = Factorization::lu;
+    Solver<float> solver(options);
+    std::string message;
+    EXPECT_EQ(status_of([&] { solver.factorize(a); }, &message), Status::inaccurate);
+    EXPECT_NE(message.find("overflows"), std::string::npos) << message;
 }
 
 // A cyclic matrix with one strong entry in each column, on the diagonal or below it.
@@ -207,6 +218,86 @@ TEST(Refactorization, AnalyzesAgainIfTheMatchingIsOutdated) {
         status_of([&] { unmatched.factorize(a); });
         EXPECT_EQ(notes_about_it(unmatched), 0);
     }
+}
+
+// Without interchanges between blocks, entries grow to 2^n. No pivot is small, so none is replaced, and the diagonal is
+// not weak enough for a matching.
+TEST(Growth, LeadsToDelayedColumnsIfTheFactorsAreUseless) {
+    for (Index const n : {200, 2000}) { // with 2000 columns, numbers overflow
+        auto const a = with_two_transversals(n, 2, 4);
+        for (Pivoting const pivoting : {Pivoting::static_pivots, Pivoting::automatic}) {
+            Options options = on_threads(1);
+            options.supernodes = Toggle::on;
+            options.pivoting = pivoting;
+            auto solver = factorized(a, options);
+            EXPECT_EQ(has_note(solver, n == 200 ? "the factors are inaccurate" : "the factorization overflows"),
+                      pivoting == Pivoting::static_pivots);
+            EXPECT_LE(solve_and_refine(solver, a, random_vector<double>(n, 1)).backward_error, 1e-14);
+        }
+    }
+}
+
+// Wilkinson's matrix, whose last column doubles in each step even with partial pivoting. Columns of split panels cannot be
+// delayed.
+TEST(Growth, IsReportedIfColumnsCannotBeDelayed) {
+    auto const a = matrix_of(100, Symmetry::general, [](Index i, Index j) {
+        return i == j || j == 99 ? 1.0 : i > j ? -1.0 : 0.0;
+    });
+    Options options = many_tasks(SchedulePolicy::dynamic_tree, Splitting::two_d, 4);
+    options.factorization = Factorization::lu;
+    auto const solver = factorized(a, options);
+    EXPECT_TRUE(has_note(solver, "the factors are inaccurate"));
+    EXPECT_EQ(status_of([&] { (void)solver.determinant(); }), Status::inaccurate);
+}
+
+// Delayed columns bound the growth of each step only. In column blocks of one column, 2 is accepted beside 4.
+TEST(Growth, IsReportedIfDelayedColumnsDoNotAvoidIt) {
+    auto const a = with_two_transversals(200, 2, 4);
+    Options options = one_column_at_a_time();
+    options.supernodes = Toggle::on;
+    auto const solver = factorized(a, options);
+    EXPECT_TRUE(has_note(solver, "the factors are inaccurate"));
+    EXPECT_EQ(status_of([&] { (void)solver.determinant(); }), Status::inaccurate);
+    options.matching = Toggle::on;
+    auto matched = factorized(a, options);
+    EXPECT_LE(solve_and_refine(matched, a, random_vector<double>(200, 1)).backward_error, 1e-14);
+}
+
+// Random patterns with values of very different size, factorized with the matching of other values.
+TEST(Growth, MakesNoDeterminantOrConditionNumberWrong) {
+    std::mt19937_64 random(5);
+    auto const uniform = [&](double low, double high) { return std::uniform_real_distribution(low, high)(random); };
+    Index const n = 60;
+    int judged = 0;
+    for (int trial = 0; trial < 150; ++trial) {
+        std::set<std::pair<Index, Index>> entries;
+        for (Index i = 0; i < n; ++i) {
+            entries.insert({i, i});
+            for (int k = 0; k < 2; ++k) entries.insert({i, static_cast<Index>(random() % n)});
+        }
+        auto const next_values = [&] {
+            return matrix_of(n, Symmetry::general, [&](Index i, Index j) {
+                return entries.contains({i, j}) ? uniform(-1, 1) * std::pow(10.0, uniform(-6, 0)) : 0.0;
+            });
+        };
+        auto const first = next_values(), second = next_values();
+        auto dense = to_dense(second);
+        double const ratio = pivot_ratio(dense);
+        if (ratio < 1e-9) continue;
+        double log_modulus = 0;
+        for (double const pivot : eliminate(dense, n)) log_modulus += std::log(std::abs(pivot));
+        Options options = one_column_at_a_time();
+        options.supernodes = Toggle::on;
+        options.factorization = Factorization::lu;
+        auto solver = factorized(first, options);
+        solver.factorize(second);
+        double found = log_modulus;
+        Status const status = status_of([&] { found = solver.determinant().log_modulus; });
+        EXPECT_TRUE(status == Status::ok || status == Status::inaccurate);
+        EXPECT_NEAR(found, log_modulus, 1e-3) << trial << ", pivots differ by " << ratio;
+        judged += status == Status::ok;
+    }
+    EXPECT_GE(judged, 20);
 }
 
 TEST(Singularity, IsNotConcludedFromRightHandSidesThatAreNotFinite) {

@@ -24,6 +24,7 @@ struct DenseSimulation {
     std::string machine;
     int nodes = 1;
     int threads = 1;
+    int cores = 1;
     TileRates rates{};
     double bandwidth = 0; ///< Bytes per second that a core can stream.
     std::int64_t tasks = 0;
@@ -63,8 +64,9 @@ std::string text_of(DenseSimulation const& record) {
     auto const all = static_cast<double>(record.threads);
     std::string text = matrix_line(asked, record.tasks);
     text +=
-        fmt::format("machine     {} on {} (simulated), {}, alloc {}\n", counted(record.threads, "thread"),
-                    record.machine, counted(record.nodes, "NUMA node"), to_string(asked.library.allocation));
+        fmt::format("machine     {} on {}{} (simulated), {}, alloc {}\n", counted(record.threads, "thread"),
+                    record.cores < record.threads ? counted(record.cores, "core") + " of " : "", record.machine,
+                    counted(record.nodes, "NUMA node"), to_string(asked.library.allocation));
     text += fmt::format("kernels     {}\n", asked.rate ? fmt::format("{} GF/s each, as given", *asked.rate)
                                                        : std::string("measured on one core of this machine"));
     text += fmt::format("schedule    {}\n", schedule_text(asked.library));
@@ -99,6 +101,7 @@ std::string json_of(DenseSimulation const& record) {
                        {"simulated", true},
                        {"numa_nodes", record.nodes},
                        {"threads", record.threads},
+                       {"cores", record.cores},
                        {"alloc", to_string(asked.library.allocation)},
                        {"settings", settings_json(asked.library)},
                        {"tasks", record.tasks},
@@ -135,6 +138,7 @@ void simulate_dense(DenseOptions const& options) {
     record.machine = machine.name;
     record.nodes = places.num_nodes();
     record.threads = model.threads;
+    record.cores = model.cores;
     record.rates = rates_of(options, machine, costs);
     record.bandwidth = costs.bandwidth;
 

@@ -37,7 +37,7 @@ std::vector<std::string> description(SimulatedMachine const& machine, MachineMod
     return lines;
 }
 
-template <class T> void simulate_as(Run& run, SimulateOptions const& options) {
+template <class T> void simulate_as(Run& run, SimulateOptions const& options, MachineModel const& model) {
     CscMatrix<T> const matrix = run.take_matrix<T>();
     Options here = run.library_options();
     here.threads = 0; // --threads is of the simulated machine, and so is an automatic schedule
@@ -61,6 +61,10 @@ template <class T> void simulate_as(Run& run, SimulateOptions const& options) {
     record.report.threads = record.prediction->threads;
     record.report.comm_threads = record.prediction->comm_threads;
     record.report.schedule = record.prediction->schedule;
+    if (model.shares_cores())
+        record.report.notes.push_back(fmt::format("the {} threads of a process share {}: a task takes longer by the number "
+                                                  "of tasks on its core",
+                                                  model.threads, counted(model.cores, "core")));
     record.report.analysis.predicted_factor_s = record.prediction->factor_s;
     record.report.analysis.predicted_solve_s = record.prediction->solve_s;
     run.stop_clock();
@@ -72,7 +76,7 @@ void simulate(SimulateOptions const& options) {
     SimulatedMachine const machine = find_machine(options.machine);
     MachineModel const model = machine.model(options.run.processes.value_or(1), options.run.library.threads);
     Run run(options.run, Run::Purpose::analysis, description(machine, model));
-    with_scalar(run.scalar(), [&]<class T>(T) { simulate_as<T>(run, options); });
+    with_scalar(run.scalar(), [&]<class T>(T) { simulate_as<T>(run, options, model); });
 }
 
 void declare_simulate(OptionSet& set, SimulateOptions& options) {

@@ -38,6 +38,9 @@ class IluKeywords(TypedDict, total=False):
     #: natural for --method ilu]
     ordering: str | os.PathLike[str] | None
 
+    #: adapt the ordering of the solver's last analysis to a changed pattern instead of finding a new one
+    reuse_ordering: bool | None
+
     #: ilu: size of dense blocks [auto: found from the matrix]
     block_size: int | Literal["auto"] | None
 

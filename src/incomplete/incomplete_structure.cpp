@@ -1,0 +1,209 @@
+#include "incomplete/incomplete_structure.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "core/run_threads.hpp"
+#include "runtime/written_pages.hpp"
+
+namespace espalier {
+
+namespace {
+
+/// The number of rows that a worker factorizes between two checks of the interrupt.
+constexpr BlockRow rows_at_once = 256;
+
+/// A request of the caller to stop a run whose tasks must not throw.
+class StopRequest {
+  public:
+    explicit StopRequest(Interrupt* interrupt) : interrupt_(interrupt) {}
+
+    /// Called on any thread between pieces of work.
+    void check() noexcept {
+        if (!interrupt_ || raised()) return;
+        try {
+            if (interrupt_->requested()) throw Error(Status::cancelled, "cancelled by the caller");
+        } catch (...) { // also exceptions of the caller's function
+            error_.capture();
+            interrupt_->request();
+        }
+    }
+    [[nodiscard]] bool raised() const noexcept { return error_.raised(); }
+    /// Called after the run.
+    void rethrow() { error_.rethrow(); }
+
+  private:
+    Interrupt* interrupt_;
+    FirstError error_;
+};
+
+} // namespace
+
+IncompleteStructure::IncompleteStructure(StoredPattern const& a, EntryType type, IncompleteOptions const& options,
+                                         WorkerTeam& team, Interrupt* interrupt)
+    : team_(team), type_(type), size_(a.rows), stored_(a.stored()), allocation_(options.runtime.schedule.allocation),
+      nodes_(nodes_of(team)) {
+    require_runtime(options.runtime.runtime);
+    int const block_size = sizes_.block_size = options.block_size == 0 ? find_block_size(a) : options.block_size;
+    pattern_ = block_pattern(a, block_size, options.positions);
+    check(interrupt);
+    pattern_ = fill_pattern(std::move(pattern_), options.levels, team.size(), interrupt);
+    check(interrupt);
+    Timer const ordering;
+    distributes_ = options.runtime.runtime == TaskRuntime::espalier && nodes_.os_index.size() > 1 &&
+                   options.runtime.schedule.schedule == SchedulePolicy::nas;
+    std::vector<int> const node_of_worker = distributes_ ? nodes_.of_worker : std::vector<int>();
+    order_ = options.coarse_string.empty()
+                 ? choose_execution_order(pattern_, team.size(), block_size, type.bytes, row_costs(options), node_of_worker)
+                 : make_execution_order(pattern_, team.size(), options.coarse_string, node_of_worker);
+    check(interrupt);
+    runs_.emplace(order_, team, options.runtime);
+    sizes_.coarsen_s = ordering.seconds();
+    inverse_ = Arena(order_.row_at.size() * entries_of_block() * type.bytes, allocation_);
+    if (allocation_ == Allocation::global) populate(inverse_.bytes());
+}
+
+RowCosts IncompleteStructure::row_costs(IncompleteOptions const& options) const {
+    RowCosts costs;
+    if (options.bandwidth > 0) costs.byte = 1 / options.bandwidth;
+    return options.runtime.uses_lists() ? costs : costs.with_tasks();
+}
+
+void IncompleteStructure::map_entries(StoredPattern const& a, IncompleteOptions const& options,
+                                         Interrupt* interrupt) {
+    RowPattern const pattern = std::exchange(pattern_, {});
+    check(interrupt);
+    map_ = EntryMap::make(a, type_.is_complex, sizes_.block_size, options.positions, order_, pattern.num_blocks(),
+                          options.levels == 0, team_.size());
+    check(interrupt);
+    find_source_rows(options.positions);
+    find_sizes(pattern, row_costs(options));
+    sizes_.symbolic_s = timer_.seconds() - sizes_.coarsen_s;
+}
+
+void IncompleteStructure::find_sizes(RowPattern const& pattern, RowCosts const& costs) {
+    for (BlockRow i = 0; i < pattern.num_rows; ++i)
+        longest_row_ = std::max(longest_row_, static_cast<std::int32_t>(pattern.row(i).size()));
+    sizes_.predicted = predict_sweeps(pattern, order_, sizes_.block_size, type_.bytes, costs);
+    sizes_.coarse_string = order_.coarse_string;
+    sizes_.num_rows = pattern.num_rows;
+    sizes_.nnz_factor = pattern.num_blocks() * entries_of_block();
+    sizes_.chunks = order_.num_chunks();
+    sizes_.coarse_edges = order_.coarse_edges;
+    sizes_.synchronizations = runs_->synchronizations();
+    Offset const indices = pattern.num_blocks() + 8 * sizes_.num_rows;
+    sizes_.bytes = static_cast<std::uint64_t>(sizes_.nnz_factor + interleaved * size_) * type_.bytes +
+                   static_cast<std::uint64_t>(indices) * sizeof(BlockRow) + map_.bytes() +
+                   order_.num_workers * bytes_of_current_row();
+}
+
+void IncompleteStructure::find_source_rows(std::span<Index const> positions) {
+    source_row_ = order_.row_at;
+    if (positions.empty()) return;
+    std::vector<BlockRow> source(positions.size());
+    for (std::size_t i = 0; i < positions.size(); ++i) source[positions[i]] = static_cast<BlockRow>(i);
+    for (BlockRow& row : source_row_) row = source[row];
+}
+
+std::vector<Index> IncompleteStructure::row_of() const {
+    std::vector<Index> rows;
+    rows.reserve(size_);
+    for (BlockRow const row : source_row_)
+        for (int k = 0; k < sizes_.block_size; ++k) rows.push_back(Index(row) * sizes_.block_size + k);
+    return rows;
+}
+
+void IncompleteStructure::place_pages(std::size_t page_bytes,
+                                      std::function<std::span<std::byte>(TaskId)> const& written) {
+    WrittenPages const pages(
+        order_.node_of_chunk, [&](TaskId chunk, WriteRegister const& writes) { writes(written(chunk)); }, page_bytes);
+    sizes_.affinity_bytes.resize(nodes_.os_index.size(), 0);
+    for (std::size_t node = 0; node < pages.bytes_of_node().size(); ++node)
+        sizes_.affinity_bytes[node] += pages.bytes_of_node()[node];
+    if (team_.bound()) sizes_.moved_bytes += pages.move(nodes_.os_index);
+}
+
+std::span<std::byte> IncompleteStructure::inverse_of(TaskId chunk) const {
+    std::size_t const bytes = entries_of_block() * type_.bytes;
+    std::size_t const first = order_.chunk_ptr[chunk] * bytes, end = order_.chunk_ptr[chunk + 1] * bytes;
+    return inverse_.bytes().subspan(first, end - first);
+}
+
+std::vector<std::uint64_t> IncompleteStructure::node_bytes(std::span<std::byte const> lower,
+                                                           std::span<std::byte const> upper) const {
+    if (memory_nodes().size() < 2) return {lower.size() + upper.size() + inverse_.size()};
+    std::vector<std::uint64_t> sum;
+    for (auto const part : {lower, upper, std::span<std::byte const>(inverse_.bytes())}) {
+        auto const bytes = query_nodes(part).node_bytes;
+        if (bytes.size() > sum.size()) sum.resize(bytes.size(), 0);
+        for (std::size_t node = 0; node < bytes.size(); ++node) sum[node] += bytes[node];
+    }
+    return sum;
+}
+
+void IncompleteStructure::require_size(Index rows, Offset stored) const {
+    if (rows == size_ && stored == stored_) return;
+    throw Error(Status::usage, fmt::format("the matrix has {} rows and {} stored entries; the incomplete "
+                                           "factorization was prepared for {} and {}",
+                                           rows, stored, size_, stored_));
+}
+
+std::span<Arena const> IncompleteStructure::current_rows() {
+    current_rows_.reserve(order_.num_workers);
+    while (std::ssize(current_rows_) < order_.num_workers)
+        current_rows_.emplace_back(bytes_of_current_row(), Allocation::local);
+    return current_rows_;
+}
+
+Index IncompleteStructure::factorize_rows(std::vector<std::unique_ptr<RowFactorizer>> const& rows,
+                                          Interrupt* interrupt) {
+    StopRequest stop(interrupt);
+    RunOptions options;
+    if (interrupt) {
+        options.cancel = &interrupt->flag();
+        options.should_cancel = [&] { return interrupt->requested(); };
+    }
+    std::int64_t const first_task = number_tasks(order_.num_chunks());
+    auto const factorize_chunk = [&](std::int32_t chunk, WorkerId w) {
+        auto const scope = recorded(w, trace::Kind::factor, first_task + chunk);
+        BlockRow const end = order_.chunk_ptr[chunk + 1];
+        for (BlockRow first = order_.chunk_ptr[chunk], next; first < end; first = next) {
+            stop.check();
+            if (stop.raised()) return;
+            next = std::min(end, first + rows_at_once);
+            rows[w]->factorize_rows(first, next);
+        }
+    };
+    try {
+        runs_->run(TriangularPart::lower, factorize_chunk, factorize_chunk, options);
+    } catch (...) {
+        stop.rethrow(); // the cause of the cancellation
+        throw;
+    }
+    stop.rethrow();
+    check(interrupt);
+    Index replaced = 0;
+    for (auto const& part : rows) replaced += part->replaced();
+    return replaced;
+}
+
+std::span<std::byte> IncompleteStructure::workspace(Index columns) {
+    std::size_t const bytes = size_ * columns * type_.bytes;
+    if (work_.size() >= bytes) return work_.bytes();
+    if (order_.node_of_chunk.empty() || allocation_ != Allocation::local) {
+        work_ = Arena(bytes, allocation_);
+    } else { // the entries of each worker's rows are on its node
+        std::vector<NodeRange> ranges;
+        for (WorkerId w = 0; w < order_.num_workers; ++w) {
+            Index const rows = order_.chunk_ptr[order_.worker_ptr[w + 1]] - order_.chunk_ptr[order_.worker_ptr[w]];
+            ranges.push_back({rows * sizes_.block_size * columns * type_.bytes, nodes_.os_index[nodes_.of_worker[w]]});
+        }
+        work_ = Arena::on_nodes(ranges);
+    }
+    return work_.bytes();
+}
+
+} // namespace espalier
