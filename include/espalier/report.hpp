@@ -157,6 +157,9 @@ struct IncompleteReport {
     /// With SchedulePolicy::nas on several nodes: bytes of the pages that the tasks of each node write (process 0).
     std::vector<double> affinity_bytes;
     std::uint64_t moved_bytes = 0; ///< Bytes that were moved to the nodes of their tasks, of all processes.
+    /// Bytes that the first transposed or adjoint solve allocates for the factors by columns, of all processes; 0 if such
+    /// solves need none, because the matrix is symmetric or Hermitian.
+    std::uint64_t transposed_bytes = 0;
     Index pivots_shifted = 0;  ///< Small pivots that were replaced, because no shift avoids them.
     /// The factors are those of A + shift * diag(A), with the smallest shift of 0, 0.001, 0.002, 0.004, ... without small
     /// pivots. The largest of all processes.

@@ -13,6 +13,7 @@
 #include "incomplete/block_sizes.hpp"
 #include "incomplete/incomplete_structure.hpp"
 #include "incomplete/row_factorization.hpp"
+#include "incomplete/transposed_factor.hpp"
 
 namespace espalier {
 
@@ -47,6 +48,9 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
           upper_(pattern_, order_, SweepDirection::backward, sizes_.block_size, allocation_, team) {
         if (moves_pages()) place_written_pages();
         map_entries(a, options, interrupt);
+        if (symmetry_ == Symmetry::general)
+            sizes_.transposed_bytes = TransposedFactor<T>::bytes(sizes_.nnz_factor / entries_of_block(),
+                                                                 order_.num_rows(), sizes_.block_size);
     }
 
     [[nodiscard]] std::vector<std::uint64_t> node_bytes() const {
@@ -56,6 +60,7 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
     IncompletePivots factorize(CscMatrix<T> const& a, PivotDemand const& pivots, Interrupt* interrupt) {
         PivotRule<T> rule{relative_threshold<T>(pivots), pivots.positive, 1};
         require_size(a.rows, a.stored());
+        if (transposed_) transposed_->mark_old();
         double shift = 0;
         for (int restarts = 0; restarts < pivots.max_restarts; ++restarts) {
             rule.diagonal_factor = static_cast<Real<T>>(1 + shift);
@@ -71,38 +76,32 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
         MatrixOp const same = symmetry_ == Symmetry::symmetric   ? MatrixOp::transpose
                               : symmetry_ == Symmetry::hermitian ? MatrixOp::adjoint
                                                                  : MatrixOp::none;
-        if (op == MatrixOp::none || op == same) return sweep_columns(b, x, nrhs);
+        if (op == MatrixOp::none || op == same) return sweep_columns(factors(), b, x, nrhs);
         bool const is_adjoint = op == MatrixOp::adjoint;
         // op(L U) = conj(L U) if the matrix is symmetric or Hermitian, and conj((L U)^T) = (L U)^H.
         bool const conjugates = is_complex<T> && (same != MatrixOp::none || is_adjoint);
         if (conjugates) conjugate(b, x, nrhs * size_);
         T const* const from = conjugates ? x : b;
         if (same != MatrixOp::none || (!is_complex<T> && symmetry_ != Symmetry::general))
-            sweep_columns(from, x, nrhs);
+            sweep_columns(factors(), from, x, nrhs);
         else
-            solve_transposed(from, x, nrhs);
+            sweep_columns(transposed_factors(), from, x, nrhs);
         if (conjugates) conjugate(x, x, nrhs * size_);
     }
 
-    void sweep_columns(T const* b, T* x, Index nrhs) {
-        Index r = 0;
-        for (; r + interleaved <= nrhs; r += interleaved)
-            sweep<interleaved>(TriangularPart::both, {workspace(interleaved), b + r * size_, x + r * size_});
-        for (; r < nrhs; ++r) sweep<1>(TriangularPart::both, {workspace(1), b + r * size_, x + r * size_});
-    }
-
     void solve_in_order(T* x, TriangularPart part) {
-        sweep<1>(part, {x, nullptr, nullptr});
+        sweep<1>(part, factors(), {x, nullptr, nullptr});
     }
 
   private:
     std::optional<Index> factorize_by_rule(T const* values, PivotRule<T> const& rule, bool stops, Interrupt* interrupt) {
         FactorArrays<T> const arrays{map_, values, lower_, upper_, inverse_.as<T>().data(), rule};
+        auto const memory = current_rows();
         std::vector<std::unique_ptr<RowFactorizer>> rows;
         rows.reserve(order_.num_workers);
         for (WorkerId w = 0; w < order_.num_workers; ++w)
             rows.push_back(with_block_size(sizes_.block_size, [&]<int B>() -> std::unique_ptr<RowFactorizer> {
-                return std::make_unique<RowFactorization<T, B>>(arrays, order_.num_rows(), longest_row_);
+                return std::make_unique<RowFactorization<T, B>>(arrays, memory[w], longest_row_);
             }));
         return factorize_rows(rows, stops, interrupt);
     }
@@ -125,20 +124,41 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
         T const* b;
         T* x;
     };
-    struct ChunkSweeps {
-        void (Storage::*forward)(std::int32_t chunk, T* work) const;
-        void (Storage::*backward)(std::int32_t chunk, T* work) const;
+    /// The rows of a triangular matrix.
+    struct Triangle {
+        RowStorage<T> const& rows;
+        T const* inverse; ///< Inverse diagonal blocks by position; null if the diagonal is the identity.
     };
+    /// The factors of L U, or those of (L U)^T = U^T L^T.
+    struct Factors {
+        Triangle lower, upper;
+    };
+    [[nodiscard]] Factors factors() const { return {{lower_, nullptr}, {upper_, inverse_.template as<T>().data()}}; }
 
-    /// The sweeps over a chunk on R interleaved vectors. Only these depend on the size of the blocks.
-    template <int R> [[nodiscard]] ChunkSweeps chunk_sweeps() const {
-        return with_block_size(sizes_.block_size, []<int B>() {
-            return ChunkSweeps{&Storage::template sweep_forward<B, R>, &Storage::template sweep_backward<B, R>};
-        });
+    /// Copies the factors on the first call after a factorization.
+    Factors transposed_factors() {
+        if (!transposed_) transposed_.emplace(order_, lower_, upper_, sizes_.block_size, allocation_, team_);
+        transposed_->update(inverse_.as<T>().data());
+        return {{transposed_->lower(), transposed_->inverse()}, {transposed_->upper(), nullptr}};
     }
 
-    template <int R> void sweep(TriangularPart part, SweepVectors const& vectors) {
-        ChunkSweeps const sweeps = chunk_sweeps<R>();
+    void sweep_columns(Factors const& factors, T const* b, T* x, Index nrhs) {
+        Index r = 0;
+        for (; r + interleaved <= nrhs; r += interleaved)
+            sweep<interleaved>(TriangularPart::both, factors, {workspace(interleaved), b + r * size_, x + r * size_});
+        for (; r < nrhs; ++r) sweep<1>(TriangularPart::both, factors, {workspace(1), b + r * size_, x + r * size_});
+    }
+
+    using ChunkSweep = void (Storage::*)(Triangle const& triangle, SweepDirection direction, std::int32_t chunk,
+                                         T* work) const;
+
+    /// The sweep over a chunk on R interleaved vectors. Only this depends on the size of the blocks.
+    template <int R> [[nodiscard]] ChunkSweep chunk_sweep() const {
+        return with_block_size(sizes_.block_size, []<int B>() -> ChunkSweep { return &Storage::template sweep_chunk<B, R>; });
+    }
+
+    template <int R> void sweep(TriangularPart part, Factors const& factors, SweepVectors const& vectors) {
+        ChunkSweep const sweep_chunk = chunk_sweep<R>();
         std::int64_t const first_task = number_tasks(2 * order_.num_chunks());
         runs_->run(
             part,
@@ -146,32 +166,25 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
                 auto const scope = recorded(w, trace::Kind::forward, first_task + chunk);
                 if (T const* const b = vectors.b)
                     visit_entries<R>(chunk, vectors.work, [b](T& entry, Index at) { entry = b[at]; });
-                (this->*sweeps.forward)(chunk, vectors.work);
+                (this->*sweep_chunk)(factors.lower, SweepDirection::forward, chunk, vectors.work);
             },
             [&](std::int32_t chunk, WorkerId w) {
                 auto const scope = recorded(w, trace::Kind::backward, first_task + order_.num_chunks() + chunk);
-                (this->*sweeps.backward)(chunk, vectors.work);
+                (this->*sweep_chunk)(factors.upper, SweepDirection::backward, chunk, vectors.work);
                 if (T* const x = vectors.x)
                     visit_entries<R>(chunk, vectors.work, [x](T const& entry, Index at) { x[at] = entry; });
             });
     }
 
-    template <int B, int R> void sweep_forward(std::int32_t chunk, T* work) const {
-        auto cursor = cursor_at(lower_, chunk);
-        BlockRow first = order_.chunk_ptr[chunk];
-        for (SweepRun const run : lower_.runs_of(chunk)) {
-            SweepKernel<T, B, R>::forward(work, first, run, cursor);
-            first += run.num_rows;
-        }
-    }
-
-    template <int B, int R> void sweep_backward(std::int32_t chunk, T* work) const {
-        T const* const inverse = inverse_.template as<T>().data();
-        auto cursor = cursor_at(upper_, chunk);
-        BlockRow first = order_.chunk_ptr[chunk + 1] - 1;
-        for (SweepRun const run : upper_.runs_of(chunk)) {
-            SweepKernel<T, B, R>::backward(work, inverse, first, run, cursor);
-            first -= run.num_rows;
+    template <int B, int R>
+    void sweep_chunk(Triangle const& triangle, SweepDirection direction, std::int32_t chunk, T* work) const {
+        bool const is_forward = direction == SweepDirection::forward;
+        Index const step = is_forward ? 1 : -1;
+        Index first = is_forward ? order_.chunk_ptr[chunk] : order_.chunk_ptr[chunk + 1] - 1;
+        auto cursor = cursor_at(triangle.rows, chunk);
+        for (SweepRun const run : triangle.rows.runs_of(chunk)) {
+            SweepKernel<T, B, R>::run(work, triangle.inverse, first, step, run, cursor);
+            first += step * run.num_rows;
         }
     }
 
@@ -194,49 +207,12 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
         return {rows.columns() + begin, rows.values() + begin * entries_of_block()};
     }
 
-    /// x = (L U)^-T b on one thread, by U^T y = b and L^T x = y, one row of U or L after the other. The rows
-    /// are stored in execution order, and are visited in the order of the permuted matrix.
-    void solve_transposed(T const* b, T* x, Index nrhs) {
-        for (Index r = 0; r < nrhs; ++r) solve_transposed_column(b + r * size_, x + r * size_);
-    }
-
-    void solve_transposed_column(T const* b, T* x) {
-        Index const size = sizes_.block_size;
-        T* const work = workspace(1);
-        BlockRow const n = order_.num_rows();
-        for (Index p = 0; p < n; ++p) std::copy_n(b + source_row_[p] * size, size, work + p * size);
-        T const* const inverse = inverse_.template as<T>().data();
-        for (BlockRow row = 0; row < n; ++row) {
-            BlockRow const p = order_.position_of[row];
-            T* const target = work + p * size;
-            T product[largest_block] = {};
-            subtract_transposed(inverse + p * size * size, target, product, size);
-            for (Index k = 0; k < size; ++k) target[k] = -product[k];
-            scatter_row(upper_, p, work, size);
-        }
-        for (BlockRow row = n; row-- > 0;) scatter_row(lower_, order_.position_of[row], work, size);
-        for (Index p = 0; p < n; ++p) std::copy_n(work + p * size, size, x + source_row_[p] * size);
-    }
-
-    /// sum -= block^T x
-    static void subtract_transposed(T const* block, T const* x, T* sum, Index size) {
-        for (Index c = 0; c < size; ++c)
-            for (Index k = 0; k < size; ++k) sum[c] -= times(block[k + c * size], x[k]);
-    }
-
-    /// x(column) -= block^T x(row) for the blocks of a row.
-    static void scatter_row(RowStorage<T> const& rows, BlockRow p, T* x, Index size) {
-        for (std::int32_t e = 0; e < rows.length(p); ++e) {
-            Offset const at = rows.begin(p) + Offset(e) * rows.stride(p);
-            subtract_transposed(rows.values() + at * size * size, x + p * size, x + rows.columns()[at] * size, size);
-        }
-    }
-
     /// Returns memory for `columns` vectors.
     T* workspace(Index columns) { return reinterpret_cast<T*>(IncompleteStructure::workspace(columns).data()); }
 
     Symmetry symmetry_;
     RowStorage<T> lower_, upper_;
+    std::optional<TransposedFactor<T>> transposed_; ///< Made when it is first needed.
 };
 
 template <class T>

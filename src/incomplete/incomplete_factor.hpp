@@ -56,6 +56,8 @@ struct IncompleteSizes {
     Index num_rows = 0;         ///< Block rows.
     Offset nnz_factor = 0;      ///< Stored entries of L + U, the diagonal once.
     std::uint64_t bytes = 0;    ///< Memory of the factor, its structure, and a factorization.
+    /// Memory that the first transposed solve allocates in addition; 0 if transposed solves need none.
+    std::uint64_t transposed_bytes = 0;
     std::string coarse_string;  ///< ExecutionOrder::coarse_string.
     std::int32_t chunks = 0;    ///< Coarse tasks.
     Offset coarse_edges = 0;    ///< Edges between the coarse tasks.
@@ -95,7 +97,9 @@ template <class T> class IncompleteFactor {
     IncompletePivots factorize(CscMatrix<T> const& a, PivotDemand const& pivots = {}, Interrupt* interrupt = nullptr);
 
     /// x = op(L U)^-1 b for `nrhs` vectors of n entries each, column after column; b and x may be the same.
-    /// Transposed sweeps run on all workers if the matrix is symmetric or Hermitian, and on one otherwise.
+    /// If the matrix is neither symmetric nor Hermitian, the first solve with another `op` than none after a factorization
+    /// copies the factors by columns (IncompleteSizes::transposed_bytes); Error{out_of_memory} if memory is short, after
+    /// which other solves still work.
     void solve(T const* b, T* x, Index nrhs = 1, MatrixOp op = MatrixOp::none) const;
 
     /// The number of row_of() entries: entry k of a vector in execution order belongs to row row_of()[k].

@@ -152,6 +152,13 @@ void IncompleteStructure::require_size(Index rows, Offset stored) const {
                                            rows, stored, size_, stored_));
 }
 
+std::span<Arena const> IncompleteStructure::current_rows() {
+    current_rows_.reserve(order_.num_workers);
+    while (std::ssize(current_rows_) < order_.num_workers)
+        current_rows_.emplace_back(bytes_of_current_row(), Allocation::local);
+    return current_rows_;
+}
+
 std::optional<Index> IncompleteStructure::factorize_rows(std::vector<std::unique_ptr<RowFactorizer>> const& rows,
                                                          bool stops, Interrupt* interrupt) {
     StopRequest stop(interrupt);

@@ -48,6 +48,9 @@ class IncompleteStructure {
     [[nodiscard]] std::vector<std::uint64_t> node_bytes(std::span<std::byte const> lower,
                                                         std::span<std::byte const> upper) const;
 
+    /// The memory of each worker for its current row during a factorization (row_factorization.hpp). It keeps its pages
+    /// between factorizations.
+    std::span<Arena const> current_rows();
     /// Factorizes all rows; rows[w] does those of worker w. Returns the number of replaced pivots. If `stops`, ends soon
     /// after a row needs a shift, and returns nothing.
     std::optional<Index> factorize_rows(std::vector<std::unique_ptr<RowFactorizer>> const& rows, bool stops,
@@ -83,7 +86,6 @@ class IncompleteStructure {
 
   private:
     [[nodiscard]] RowCosts row_costs(IncompleteOptions const& options) const;
-    /// The memory of each worker for its current row during a factorization (row_factorization.hpp).
     [[nodiscard]] std::uint64_t bytes_of_current_row() const {
         return static_cast<std::uint64_t>(sizes_.num_rows) * (sizes_.block_size == 1 ? type_.bytes : sizeof(std::int32_t));
     }
@@ -93,6 +95,7 @@ class IncompleteStructure {
     Timer timer_; ///< Of the constructor and map_entries().
     TeamNodes nodes_;
     bool distributes_ = false; ///< Whether the chunks have NUMA nodes.
+    std::vector<Arena> current_rows_; ///< By worker; empty until the first factorization.
     Arena work_;
 };
 

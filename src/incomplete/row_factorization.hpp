@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -103,11 +104,12 @@ class RowFactorizer {
     bool needs_shift_ = false;
 };
 
-/// Rows of B x B blocks.
+/// Rows of B x B blocks. `current_row` has an index for each block row. It is zero before the first RowFactorization that
+/// uses it, and after each.
 template <class T, int B> class RowFactorization final : public RowFactorizer {
   public:
-    RowFactorization(FactorArrays<T> const& arrays, BlockRow num_rows, std::int32_t longest_row)
-        : arrays_(arrays), slot_of_(num_rows, 0),
+    RowFactorization(FactorArrays<T> const& arrays, Arena const& current_row, std::int32_t longest_row)
+        : arrays_(arrays), slot_of_(current_row.as<std::int32_t>()),
           values_(static_cast<std::size_t>(longest_row + 1) * block_entries) {}
 
     void factorize_rows(BlockRow first, BlockRow end) noexcept override {
@@ -194,16 +196,16 @@ template <class T, int B> class RowFactorization final : public RowFactorizer {
     }
 
     FactorArrays<T> arrays_;
-    std::vector<std::int32_t> slot_of_; ///< 1 + the slot of each column of the current row, or 0.
+    std::span<std::int32_t> slot_of_; ///< 1 + the slot of each column of the current row, or 0.
     std::vector<T> values_;             ///< The current row: L, diagonal, U.
 };
 
-/// Rows of scalars. The current row is stored in a vector with an entry for each column. Entries outside of the pattern
-/// of the row are also updated, but never read, which is faster than looking for the others.
+/// Rows of scalars. `current_row` has an entry for each column. Entries outside of the pattern of the row are also updated,
+/// but never read, which is faster than looking for the others.
 template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
   public:
-    RowFactorization(FactorArrays<T> const& arrays, BlockRow num_rows, std::int32_t)
-        : arrays_(arrays), row_(num_rows * sizeof(T), Allocation::local) {}
+    RowFactorization(FactorArrays<T> const& arrays, Arena const& current_row, std::int32_t)
+        : arrays_(arrays), row_(current_row.as<T>().data()) {}
 
     void factorize_rows(BlockRow first, BlockRow end) noexcept override {
         for (BlockRow p = first; p < end; ++p) factorize(p);
@@ -216,7 +218,7 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
         RowStorage<T> const &lower = arrays_.lower, &upper = arrays_.upper;
         T* const inverse = arrays_.inverse;
         PivotRule<T> const& pivots = arrays_.pivots;
-        T* const row = row_.template as<T>().data();
+        T* const row = row_;
         Offset entry = entries.begin(p);
         Offset const end = entries.begin(p + 1);
         Real<T> largest = 0;
@@ -273,7 +275,7 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
     }
 
     FactorArrays<T> arrays_;
-    Arena row_;
+    T* row_;
 };
 
 } // namespace espalier

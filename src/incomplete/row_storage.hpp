@@ -24,6 +24,8 @@ template <class T> class RowStorage {
     RowStorage(RowPattern const& pattern, ExecutionOrder const& order, SweepDirection direction,
                int block_size, Allocation allocation, WorkerTeam& team);
 
+    static constexpr std::size_t bytes_of_row = 16; ///< Beside columns and values.
+
     /// First block of the row at a position, in columns() and, times the entries of a block, in values().
     [[nodiscard]] Offset begin(BlockRow position) const { return rows()[position].begin; }
     [[nodiscard]] std::int32_t length(BlockRow position) const { return rows()[position].length; }
@@ -59,6 +61,7 @@ template <class T> class RowStorage {
         WorkerId worker;
         std::int32_t first_run, num_runs;
     };
+    static_assert(sizeof(Row) == bytes_of_row);
     bool forward_ = true;
     [[nodiscard]] Row* rows() const { return rows_.as<Row>().data(); }
 

@@ -30,6 +30,9 @@ struct SweepRun {
     std::int32_t stride; ///< The distance of a block to the next one of its row: 1, or group_rows in groups.
 };
 
+/// The lowest row of the group that a sweep computes first. The lanes of a group ascend by position, also in a backward sweep.
+inline Index lowest_of_group(Index first, Index step) { return step > 0 ? first : first - (group_rows - 1); }
+
 /// The position of a sweep in its arrays.
 template <class T> struct SweepCursor {
     BlockRow const* column; ///< Positions of the next blocks.
@@ -37,22 +40,15 @@ template <class T> struct SweepCursor {
 };
 
 /// Rows of B x B blocks and R interleaved right-hand sides: entry k of position p of vector r is
-/// x[(p * B + k) * R + r].
+/// x[(p * B + k) * R + r]. `inverse` has the inverse diagonal blocks by position; it is null if the diagonal is the identity.
+/// The row after `first` in a run is first + step; step is 1 for forward and -1 for backward sweeps.
 template <class T, int B, int R> struct SweepKernel {
-    static void forward(T* x, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
-        run(x, nullptr, first, rows, cursor);
-    }
-    static void backward(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
-        run(x, inverse, first, rows, cursor);
-    }
-
-  private:
-    /// Computes a run of a backward sweep, or of a forward sweep if there is no `inverse`. Both directions share this
-    /// code, because the test of a pointer in each row takes no time, but compiling the loops twice does.
-    [[gnu::noinline, gnu::noclone]] static void run(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
-        Index const step = inverse ? -1 : 1;
+    /// Computes a run. Both directions share this code, with and without diagonal blocks, because the test of a pointer in
+    /// each row takes no time, but compiling the loops several times does.
+    [[gnu::noinline, gnu::noclone]] static void run(T* x, T const* inverse, Index first, Index step, SweepRun rows,
+                                                    SweepCursor<T>& cursor) {
         int const blocks = rows.blocks_per_row;
-        if (rows.stride > 1) return run_groups(x, inverse, first, rows, cursor);
+        if (rows.stride > 1) return run_groups(x, inverse, first, step, rows, cursor);
         for (std::int32_t i = 0; i < rows.num_rows; ++i) {
             row(x, inverse, first + step * i, blocks, 1, cursor.column, cursor.block);
             cursor.column += blocks;
@@ -60,12 +56,13 @@ template <class T, int B, int R> struct SweepKernel {
         }
     }
 
-    /// Computes a run of groups. The lanes of a group ascend by position, also in a backward sweep.
-    static void run_groups(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
+  private:
+    static void run_groups(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
         if constexpr (B == 1 && !is_complex<T>) {
             int const blocks = rows.blocks_per_row;
+            Index const lowest = lowest_of_group(first, step);
             for (std::int32_t i = 0; i < rows.num_rows; i += group_rows) {
-                Index const low = inverse ? first - i - (group_rows - 1) : first + i;
+                Index const low = lowest + step * i;
                 for (int lane = 0; lane < group_rows; ++lane)
                     row(x, inverse, low + lane, blocks, group_rows, cursor.column + lane, cursor.block + lane);
                 cursor.column += Index(blocks) * group_rows;
@@ -107,21 +104,20 @@ template <class T, int B, int R> struct SweepKernel {
 
 /// Rows of scalars and one right-hand side. Loops over short rows are unrolled.
 template <class T> struct SweepKernel<T, 1, 1> {
-    static void forward(T* x, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
-        run_any<1, false>(x, nullptr, first, rows, cursor);
-    }
-    static void backward(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
-        run_any<-1, true>(x, inverse, first, rows, cursor);
+    static void run(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
+        if (inverse)
+            run_unrolled<true>(x, inverse, first, step, rows, cursor);
+        else
+            run_unrolled<false>(x, inverse, first, step, rows, cursor);
     }
 
   private:
-    /// Step is 1 for forward and -1 for backward sweeps.
-    template <int Step, bool Diagonal>
-    static void run_any(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
+    template <bool Diagonal>
+    static void run_unrolled(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
         auto const with = [&]<int Blocks>() {
             if constexpr (!is_complex<T>)
-                if (rows.stride > 1) return run_vectors<Step, Diagonal, Blocks>(x, inverse, first, rows, cursor);
-            run<Step, Diagonal, Blocks>(x, inverse, first, rows, cursor);
+                if (rows.stride > 1) return run_vectors<Diagonal, Blocks>(x, inverse, first, step, rows, cursor);
+            run_rows<Diagonal, Blocks>(x, inverse, first, step, rows, cursor);
         };
         switch (rows.blocks_per_row) {
         case 0: return with.template operator()<0>();
@@ -136,11 +132,11 @@ template <class T> struct SweepKernel<T, 1, 1> {
     }
 
     /// Computes a run of rows with `Blocks` blocks each. If `Blocks` is negative, the run gives their number.
-    template <int Step, bool Diagonal, int Blocks>
-    static void run(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
+    template <bool Diagonal, int Blocks>
+    static void run_rows(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
         int const blocks = Blocks >= 0 ? Blocks : rows.blocks_per_row;
         for (std::int32_t i = 0; i < rows.num_rows; ++i) {
-            Index const row = first + Index(Step) * i;
+            Index const row = first + step * i;
             T sum = x[row];
             for (int k = 0; k < blocks; ++k) sum -= times(cursor.block[k], x[cursor.column[k]]);
             x[row] = Diagonal ? times(inverse[row], sum) : sum;
@@ -150,8 +146,8 @@ template <class T> struct SweepKernel<T, 1, 1> {
     }
 
     /// Computes a run of groups. A vector register of 16 bytes holds the sums of several rows.
-    template <int Step, bool Diagonal, int Blocks>
-    static void run_vectors(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
+    template <bool Diagonal, int Blocks>
+    static void run_vectors(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
         int const blocks = Blocks >= 0 ? Blocks : rows.blocks_per_row;
         constexpr int lanes = 16 / sizeof(T), parts = group_rows / lanes;
         using Vector [[gnu::vector_size(16)]] = T;
@@ -162,9 +158,9 @@ template <class T> struct SweepKernel<T, 1, 1> {
         };
         BlockRow const* column = cursor.column;
         T const* block = cursor.block;
+        Index const lowest = lowest_of_group(first, step);
         for (std::int32_t i = 0; i < rows.num_rows; i += group_rows) {
-            // The lanes of a group ascend by position, also in a backward sweep.
-            Index const low = Step > 0 ? first + i : first - i - (group_rows - 1);
+            Index const low = lowest + step * i;
             Vector sum[parts];
             for (int p = 0; p < parts; ++p) sum[p] = load(x + low + p * lanes);
             for (int k = 0; k < blocks; ++k, column += group_rows, block += group_rows)

@@ -127,6 +127,7 @@ void visit_fields(R& r, Visit&& visit) {
     visit("node_bytes", r.node_bytes);
     visit("affinity_bytes", r.affinity_bytes);
     visit("moved_bytes", r.moved_bytes);
+    visit("transposed_bytes", r.transposed_bytes);
     visit("pivots_shifted", r.pivots_shifted);
     visit("shift", r.shift);
     visit("restarts", r.restarts);

@@ -55,6 +55,8 @@ template <class T> void IncompletePreconditioner<T>::clear() {
     pivots_ = {};
     vectors_solved_ = 0;
     node_bytes_.clear();
+    is_transposed_ = false;
+    transposed_bytes_.clear();
 }
 
 template <class T>
@@ -77,6 +79,7 @@ IncompletePivots IncompletePreconditioner<T>::factorize(CscMatrix<T> const& work
 template <class T>
 void IncompletePreconditioner<T>::solve(std::span<T> block, Index columns, MatrixOp op) {
     Timer const timer;
+    is_transposed_ = is_transposed_ || op != MatrixOp::none;
     if (block_) {
         solve_together(block, columns, op);
     } else {
@@ -106,7 +109,8 @@ void IncompletePreconditioner<T>::solve_together(std::span<T> block, Index colum
 template <class T> void IncompletePreconditioner<T>::fill(IncompleteReport& report) const {
     IncompleteSizes const& sizes = factor_->sizes();
     std::int64_t sums[] = {sizes.nnz_factor, sizes.num_rows, sizes.chunks, sizes.coarse_edges,
-                           sizes.synchronizations, static_cast<std::int64_t>(sizes.moved_bytes)};
+                           sizes.synchronizations, static_cast<std::int64_t>(sizes.moved_bytes),
+                           static_cast<std::int64_t>(sizes.transposed_bytes)};
     sum(context_.comm(), std::span<std::int64_t>(sums));
     double times[] = {sizes.symbolic_s, sizes.coarsen_s, factor_s_,
                       vectors_solved_ > 0 ? solve_s_ / static_cast<double>(vectors_solved_) : 0};
@@ -122,6 +126,7 @@ template <class T> void IncompletePreconditioner<T>::fill(IncompleteReport& repo
     report.edges_coarse = sums[3];
     report.synchronizations = sums[4];
     report.moved_bytes = static_cast<std::uint64_t>(sums[5]);
+    report.transposed_bytes = static_cast<std::uint64_t>(sums[6]);
     context_.on_all([&] {
         report.coarsen = sizes.coarse_string;
         report.runtime = spellings<TaskRuntime>[static_cast<std::size_t>(runtime_)];
@@ -133,7 +138,7 @@ template <class T> void IncompletePreconditioner<T>::fill(IncompleteReport& repo
     report.restarts = pivots_.restarts;
 }
 
-template <class T> void IncompletePreconditioner<T>::fill(AnalysisReport& report) const {
+template <class T> void IncompletePreconditioner<T>::fill(AnalysisReport& report) {
     IncompleteSizes const& sizes = factor_->sizes();
     Communicator const& comm = context_.comm();
     double largest[] = {sizes.symbolic_s, sizes.coarsen_s, sizes.predicted.factor_s, sizes.predicted.solve_s};
@@ -141,6 +146,7 @@ template <class T> void IncompletePreconditioner<T>::fill(AnalysisReport& report
     CscMatrix<T> const* const own = block_ ? &block_->matrix() : nullptr;
     std::uint64_t const copied = own ? own->values.size() * (sizeof(T) + sizeof(Index)) : 0;
     auto const bytes = all_gather(comm, static_cast<std::int64_t>(sizes.bytes + copied));
+    transposed_bytes_ = all_gather(comm, static_cast<std::int64_t>(sizes.transposed_bytes));
     report.symbolic_s = largest[0];
     report.mapping_s = largest[1];
     report.nnz_factor = report.nnz_stored = sum(comm, std::int64_t{sizes.nnz_factor});

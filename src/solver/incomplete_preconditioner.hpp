@@ -44,11 +44,18 @@ template <class T> class IncompletePreconditioner : public WorkingInverse<T> {
         return positive_ ? InverseAccuracy::incomplete_positive : InverseAccuracy::incomplete;
     }
 
+    /// The bytes that each process needs beside those of AnalysisReport::memory_bytes_of_process if the next solve has this
+    /// `op`, or because an earlier one was transposed. Known after fill() of an AnalysisReport.
+    [[nodiscard]] std::span<std::int64_t const> further_bytes(MatrixOp op) const {
+        if (!is_transposed_ && op == MatrixOp::none) return {};
+        return transposed_bytes_;
+    }
+
     /// Collective: sets the fields that prepare(), factorize() and solve() determine. Process 0 gets the sums
     /// of the sizes of all processes, and their largest times.
     void fill(IncompleteReport& report) const;
     /// Collective: sets sizes and predictions in the report of the analysis.
-    void fill(AnalysisReport& report) const;
+    void fill(AnalysisReport& report);
 
   private:
     DistributedRows prepare_together(CscMatrix<T> const& working, IncompleteOptions const& options);
@@ -59,6 +66,8 @@ template <class T> class IncompletePreconditioner : public WorkingInverse<T> {
     std::optional<IncompleteFactor<T>> factor_;
     TaskRuntime runtime_ = TaskRuntime::espalier;
     bool positive_ = false;
+    bool is_transposed_ = false; ///< Whether the factor has been copied for transposed solves.
+    std::vector<std::int64_t> transposed_bytes_; ///< IncompleteSizes::transposed_bytes of all processes.
     IncompletePivots pivots_; ///< Of all processes.
     std::vector<std::uint64_t> node_bytes_; ///< Set by the factorization.
     double factor_s_ = 0;

@@ -185,7 +185,7 @@ class Report(CommandTest):
         incomplete = report["incomplete"]
         self.assertEqual(list(incomplete), """levels block_size nnz_factor symbolic_s factor_s solve_s coarsen coarsen_s
             tasks_fine tasks_coarse edges_coarse runtime synchronizations node_bytes affinity_bytes moved_bytes
-            pivots_shifted shift restarts iterations""".split())
+            transposed_bytes pivots_shifted shift restarts iterations""".split())
         known = {"levels": 1, "block_size": 3, "coarsen": "CD(4)", "tasks_fine": 60, "runtime": "espalier",
                  "pivots_shifted": 0, "shift": 0, "restarts": 0,
                  "iterations": report["refine"]["iterations"]}

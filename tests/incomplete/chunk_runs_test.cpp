@@ -9,6 +9,8 @@
 #include <random>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include "core/status_of.hpp"
 #include "incomplete/incomplete_factor.hpp"
 #include "solver/generated.hpp"
@@ -43,7 +45,7 @@ std::vector<NamedRuntime> all_runtimes() {
 }
 
 struct Applied {
-    std::vector<double> x;
+    std::vector<double> x, transposed;
     IncompleteSizes sizes;
 };
 
@@ -59,10 +61,11 @@ Applied apply(CscMatrix<double> const& a, WorkerTeam& team, ChunkRuntime const& 
     std::vector<double> b(a.rows * nrhs);
     std::mt19937 random(3);
     for (double& entry : b) entry = std::uniform_real_distribution<double>(-1, 1)(random);
-    std::vector<double> x(b.size());
+    std::vector<double> x(b.size()), transposed(b.size());
     for (int round = 0; round < 2; ++round) { // a second run gives the same result
         EXPECT_EQ(factor.factorize(a).replaced, 0);
         factor.solve(b.data(), x.data(), nrhs);
+        factor.solve(b.data(), transposed.data(), nrhs, MatrixOp::transpose);
     }
     // The sweeps run one after the other.
     auto const rows = factor.row_of();
@@ -71,7 +74,7 @@ Applied apply(CscMatrix<double> const& a, WorkerTeam& team, ChunkRuntime const& 
     factor.solve_in_order(in_order.data(), TriangularPart::lower);
     factor.solve_in_order(in_order.data(), TriangularPart::upper);
     for (Index k = 0; k < a.rows; ++k) EXPECT_EQ(in_order[k], x[rows[k]]);
-    return {std::move(x), factor.sizes()};
+    return {std::move(x), std::move(transposed), factor.sizes()};
 }
 
 TEST(ChunkRuns, GiveTheSameBitsOnEveryRuntime) {
@@ -80,15 +83,18 @@ TEST(ChunkRuns, GiveTheSameBitsOnEveryRuntime) {
     struct {
         char const* matrix;
         int block_size;
-    } const cases[] = {{"lap3d:7", 1}, {"spe10like:4x5x3", 3}};
+    } const cases[] = {{"lap3d:7", 1}, {"spe10like:4x5x3", 3}, {"convdiff3d:6", 1}};
     for (auto const& [spec, block_size] : cases) {
         auto const a = generated<double>(spec);
-        auto const expected = apply(a, one, {}, "one", block_size).x;
+        auto const expected = apply(a, one, {}, "one", block_size);
         for (auto const& [name, runtime] : all_runtimes())
             for (WorkerTeam* const team : {&one, &two, &four})
-                for (char const* text : {"", "none", "CD(4)", "D(40)", "F(8)"})
-                    EXPECT_EQ(apply(a, *team, runtime, text, block_size).x, expected)
-                        << spec << ", " << name << ", " << team->size() << " workers, coarse string " << text;
+                for (char const* text : {"", "none", "CD(4)", "D(40)", "F(8)"}) {
+                    SCOPED_TRACE(fmt::format("{}, {}, {} workers, coarse string {}", spec, name, team->size(), text));
+                    auto const found = apply(a, *team, runtime, text, block_size);
+                    EXPECT_EQ(found.x, expected.x);
+                    EXPECT_EQ(found.transposed, expected.transposed);
+                }
     }
 }
 

@@ -54,9 +54,9 @@ template <class T> std::vector<std::vector<T>> dense(CscMatrix<T> const& a) {
 }
 
 /// The textbook incomplete LU factorization without pivoting, on the entries for which in_pattern(i, j)
-/// holds, and its solution.
+/// holds.
 template <class T, class InPattern>
-std::vector<T> reference_solve(CscMatrix<T> const& a, InPattern const& in_pattern, std::vector<T> x) {
+std::vector<std::vector<T>> reference_factor(CscMatrix<T> const& a, InPattern const& in_pattern) {
     auto f = dense(a);
     for (Index i = 0; i < a.rows; ++i)
         for (Index k = 0; k < i; ++k) {
@@ -65,6 +65,13 @@ std::vector<T> reference_solve(CscMatrix<T> const& a, InPattern const& in_patter
             for (Index j = k + 1; j < a.rows; ++j)
                 if (in_pattern(i, j)) f[i][j] -= f[i][k] * f[k][j];
         }
+    return f;
+}
+
+/// The solution with that factor.
+template <class T, class InPattern>
+std::vector<T> reference_solve(CscMatrix<T> const& a, InPattern const& in_pattern, std::vector<T> x) {
+    auto const f = reference_factor(a, in_pattern);
     for (Index i = 0; i < a.rows; ++i)
         for (Index k = 0; k < i; ++k)
             if (in_pattern(i, k)) x[i] -= f[i][k] * x[k];
@@ -73,6 +80,23 @@ std::vector<T> reference_solve(CscMatrix<T> const& a, InPattern const& in_patter
             if (in_pattern(i, k)) x[i] -= f[i][k] * x[k];
         x[i] /= f[i][i];
     }
+    return x;
+}
+
+/// The solution with its transpose, or with its adjoint.
+template <class T, class InPattern>
+std::vector<T> reference_transposed(CscMatrix<T> const& a, InPattern const& in_pattern, bool adjoint, std::vector<T> x) {
+    auto f = reference_factor(a, in_pattern);
+    for (auto& row : f)
+        for (T& entry : row) entry = conj_if(adjoint, entry);
+    for (Index i = 0; i < a.rows; ++i) {
+        for (Index k = 0; k < i; ++k)
+            if (in_pattern(k, i)) x[i] -= f[k][i] * x[k];
+        x[i] /= f[i][i];
+    }
+    for (Index i = a.rows; i-- > 0;)
+        for (Index k = i + 1; k < a.rows; ++k)
+            if (in_pattern(k, i)) x[i] -= f[k][i] * x[k];
     return x;
 }
 
@@ -91,11 +115,11 @@ template <class T> double difference(std::vector<T> const& a, std::vector<T> con
 }
 
 template <class T> std::vector<T> solve(CscMatrix<T> const& a, IncompleteOptions const& options,
-                                        WorkerTeam& team, std::vector<T> const& b) {
+                                        WorkerTeam& team, std::vector<T> const& b, MatrixOp op = MatrixOp::none) {
     IncompleteFactor<T> factor(a, options, team);
     EXPECT_EQ(factor.factorize(a).replaced, 0);
     std::vector<T> x(b.size());
-    factor.solve(b.data(), x.data(), std::ssize(b) / a.rows);
+    factor.solve(b.data(), x.data(), std::ssize(b) / a.rows, op);
     return x;
 }
 
@@ -127,6 +151,26 @@ TYPED_TEST(IncompleteFactorOf, IsTheTextbookFactorOnItsPattern) {
             };
             auto const x = solve<T>(a, {.levels = levels}, team_of(2), b);
             EXPECT_LT(difference(x, reference_solve(a, in_pattern, b)), this->tolerance);
+        }
+    }
+}
+
+TYPED_TEST(IncompleteFactorOf, SolvesTransposedSystemsOfEveryBlockSize) {
+    using T = TypeParam;
+    for (int const size : {1, 2, 3, 4, 5, 6}) {
+        auto const a = block_matrix<T>(24, size, Symmetry::general, 11);
+        for (Index const levels : {0, 1, 24}) {
+            auto const pattern = fill_pattern(block_pattern(a, size), levels);
+            auto const in_pattern = [&](Index i, Index j) {
+                auto const row = pattern.row(static_cast<BlockRow>(i / size));
+                return std::binary_search(row.begin(), row.end(), static_cast<BlockRow>(j / size));
+            };
+            for (auto const op : {MatrixOp::transpose, MatrixOp::adjoint}) {
+                auto const b = random_vector<T>(a.rows, 2);
+                auto const x = solve<T>(a, {.levels = levels, .block_size = size}, team_of(2), b, op);
+                auto const expected = reference_transposed(a, in_pattern, op == MatrixOp::adjoint, b);
+                EXPECT_LT(difference(x, expected), this->tolerance) << size << ", level " << levels;
+            }
         }
     }
 }
@@ -168,16 +212,34 @@ TYPED_TEST(IncompleteFactorOf, WithDenseBlocksIsTheScalarFactor) {
 
 TYPED_TEST(IncompleteFactorOf, HasTheSameBitsForAllWorkersAndCoarseStrings) {
     using T = TypeParam;
-    for (int const size : {1, 2}) {
-        auto const a = block_matrix<T>(100, size, Symmetry::general, 5);
-        auto const b = random_vector<T>(a.rows * 5, 8);
-        auto const expected = solve<T>(a, {.levels = 1, .block_size = size}, team_of(1), b);
-        for (int const workers : {1, 2, 4})
-            for (char const* text : {"", "D(10)", "F(4)"}) {
-                auto const x = solve<T>(a, {.levels = 1, .block_size = size, .coarse_string = text},
-                                        team_of(workers), b);
-                EXPECT_EQ(x, expected) << workers << " workers, " << text;
-            }
+    for (int const size : {1, 2})
+        for (auto const op : {MatrixOp::none, MatrixOp::transpose, MatrixOp::adjoint}) {
+            auto const a = block_matrix<T>(100, size, Symmetry::general, 5);
+            auto const b = random_vector<T>(a.rows * 5, 8);
+            auto const expected = solve<T>(a, {.levels = 1, .block_size = size}, team_of(1), b, op);
+            for (int const workers : {1, 2, 4})
+                for (char const* text : {"", "D(10)", "F(4)"}) {
+                    auto const x = solve<T>(a, {.levels = 1, .block_size = size, .coarse_string = text},
+                                            team_of(workers), b, op);
+                    EXPECT_EQ(x, expected) << workers << " workers, " << text;
+                }
+        }
+}
+
+// Four vectors are swept together, and the others one by one.
+TYPED_TEST(IncompleteFactorOf, SolvesAnyNumberOfTransposedVectorsAlsoInPlace) {
+    using T = TypeParam;
+    for (int const size : {1, 2, 3, 4, 5, 6}) {
+        auto const a = block_matrix<T>(30, size, Symmetry::general, 6);
+        IncompleteFactor<T> factor(a, {.block_size = size}, team_of(2));
+        factor.factorize(a);
+        auto const b = random_vector<T>(a.rows * 7, 1);
+        std::vector<T> expected(b.size()), x = b;
+        for (Index r = 0; r < 7; ++r)
+            factor.solve(b.data() + r * a.rows, expected.data() + r * a.rows, 1, MatrixOp::adjoint);
+        factor.solve(x.data(), x.data(), 7, MatrixOp::adjoint);
+        EXPECT_LT(difference(x, expected), this->tolerance);
+        factor.solve(x.data(), x.data(), 0, MatrixOp::adjoint);
     }
 }
 
@@ -256,13 +318,16 @@ TEST(IncompleteFactor, WithAnOrderingIsTheFactorOfThePermutedMatrix) {
 TEST(IncompleteFactor, TakesNewValuesWithoutANewAnalysis) {
     auto a = block_matrix<double>(40, 1, Symmetry::general, 1);
     IncompleteFactor<double> factor(a, {.levels = 1}, team_of(2));
-    factor.factorize(a);
-    scale_values(a, [](Index i, Index j) { return i == j ? 2.0 : 0.5; });
-    factor.factorize(a);
     auto const b = random_vector<double>(40, 1);
     std::vector<double> x(40);
-    factor.solve(b.data(), x.data());
-    EXPECT_EQ(x, solve<double>(a, {.levels = 1}, team_of(1), b));
+    factor.factorize(a);
+    factor.solve(b.data(), x.data(), 1, MatrixOp::transpose);
+    scale_values(a, [](Index i, Index j) { return i == j ? 2.0 : 0.5; });
+    factor.factorize(a);
+    for (auto const op : {MatrixOp::none, MatrixOp::transpose}) {
+        factor.solve(b.data(), x.data(), 1, op);
+        EXPECT_EQ(x, solve<double>(a, {.levels = 1}, team_of(1), b, op));
+    }
     auto const other = block_matrix<double>(41, 1, Symmetry::general, 1);
     EXPECT_TRUE(throws_error(Status::usage, "was prepared for 40", [&] { factor.factorize(other); }));
 }
@@ -396,6 +461,21 @@ TEST(IncompleteFactor, CountsTheCurrentRowOfEachWorker) {
     EXPECT_NEAR(static_cast<double>(bytes(4) - bytes(2)), 2 * 200 * sizeof(double), 200 * sizeof(double) / 2);
 }
 
+// Only transposed solves of unsymmetric matrices need memory of their own: another copy of the factor.
+TEST(IncompleteFactor, CountsTheMemoryOfTransposedSolves) {
+    for (int const size : {1, 3}) {
+        auto const bytes = [&](Symmetry symmetry) {
+            auto const a = block_matrix<double>(200, size, symmetry, 5);
+            auto const sizes = IncompleteFactor<double>(a, {.block_size = size}, team_of(2)).sizes();
+            EXPECT_LT(sizes.transposed_bytes, sizes.bytes);
+            return std::pair(sizes.transposed_bytes, static_cast<std::uint64_t>(sizes.nnz_factor - size * a.rows) * sizeof(double));
+        };
+        auto const [general, least] = bytes(Symmetry::general);
+        EXPECT_GT(general, least);
+        EXPECT_EQ(bytes(Symmetry::symmetric).first, 0u);
+    }
+}
+
 TEST(IncompleteFactor, RecordsTheWorkOnEachChunk) {
     auto const a = block_matrix<double>(200, 1, Symmetry::general, 5);
     for (auto const schedule : {SchedulePolicy::static_order, SchedulePolicy::dynamic_tree}) {
@@ -409,6 +489,7 @@ TEST(IncompleteFactor, RecordsTheWorkOnEachChunk) {
         factor.factorize(a);
         std::vector<double> x(a.rows, 1.0);
         factor.solve(x.data(), x.data());
+        factor.solve(x.data(), x.data(), 1, MatrixOp::transpose);
         team.record(nullptr);
         std::map<trace::Kind, int> count;
         std::set<std::int64_t> tasks;
@@ -417,9 +498,9 @@ TEST(IncompleteFactor, RecordsTheWorkOnEachChunk) {
             if (state.task >= 0) tasks.insert(state.task);
         }
         EXPECT_EQ(count[trace::Kind::factor], factor.sizes().chunks);
-        EXPECT_EQ(count[trace::Kind::forward], factor.sizes().chunks);
-        EXPECT_EQ(count[trace::Kind::backward], factor.sizes().chunks);
-        EXPECT_EQ(std::ssize(tasks), 3 * factor.sizes().chunks);
+        EXPECT_EQ(count[trace::Kind::forward], 2 * factor.sizes().chunks);
+        EXPECT_EQ(count[trace::Kind::backward], 2 * factor.sizes().chunks);
+        EXPECT_EQ(std::ssize(tasks), 5 * factor.sizes().chunks);
     }
 }
 

@@ -282,6 +282,33 @@ TEST(IncompleteMethod, RefusesCallsThatNeedCompleteFactors) {
     EXPECT_TRUE(throws_error(Status::out_of_memory, "10000 bytes", [&] { Solver<double>(options).analyze(a); }));
 }
 
+// The limit is reached by the copy of the factor for transposed solves, but not by the solves of the system itself.
+TEST(IncompleteMethod, CountsTransposedFactorsInTheLimitOfMemory) {
+    auto const a = generated<double>("convdiff3d:8");
+    auto const b = random_vector<double>(a.cols, 3);
+    Options options = with_ilu(1);
+    Solver<double> solver(options);
+    solver.factorize(a);
+    auto const solve = [&](MatrixOp op) {
+        return status_of([&] { EXPECT_EQ(std::ssize(solver.solve(b, 1, op)), a.cols); });
+    };
+    auto const report = solver.report();
+    EXPECT_GT(report.incomplete.transposed_bytes, sizeof(double) * (report.incomplete.nnz_factor - a.cols));
+    std::uint64_t const needed = report.analysis.memory_bytes + 2 * a.cols * sizeof(double);
+    for (bool const suffices : {false, true}) {
+        options.max_memory = needed + report.incomplete.transposed_bytes - (suffices ? 0 : 1);
+        solver.set_options(options);
+        EXPECT_EQ(solve(MatrixOp::none), Status::ok);
+        for (auto const op : {MatrixOp::transpose, MatrixOp::adjoint})
+            EXPECT_EQ(solve(op), suffices ? Status::ok : Status::out_of_memory);
+        EXPECT_EQ(solve(MatrixOp::none), Status::ok);
+    }
+    // The copy remains.
+    options.max_memory = needed + report.incomplete.transposed_bytes - 1;
+    solver.set_options(options);
+    EXPECT_EQ(solve(MatrixOp::none), Status::out_of_memory);
+}
+
 TEST(IncompleteMethod, SurvivesAChangeOfItsWorkers) {
     auto const a = generated<double>("lap3d:6");
     Solver<double> solver(with_ilu());
