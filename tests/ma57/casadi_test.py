@@ -156,7 +156,7 @@ def main():
         same = abs(mumps[2] - found[2]) <= 1e-9 * max(1, abs(mumps[2]))
         if found[0] != "Solve_Succeeded" or found[:2] != mumps[:2] or not same:
             wrong.append(f"{problem.__name__}: {found} instead of {mumps}")
-    sys.exit("\n".join(wrong))
+    sys.exit("\n".join(wrong) or None)
 
 
 if __name__ == "__main__":
