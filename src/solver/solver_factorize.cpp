@@ -436,7 +436,8 @@ template <class T> void Solver<T>::State::factorize_incomplete(CscMatrix<T> cons
         return PivotDemand{form_.kind == Factorization::llh,
                            is_default ? 0 : std::max(options.pivot_threshold, least), most_restarts};
     });
-    auto const [replaced, shift, restarts] = incomplete_.factorize(working(matrix), pivots);
+    IncompletePivots const found = incomplete_.factorize(working(matrix), pivots);
+    Index const replaced = found.replaced;
     incomplete_.fill(report.incomplete);
     report = context_.on_root([&] { // later decisions depend on the report
         FactorReport& out = report.factor;
@@ -444,16 +445,16 @@ template <class T> void Solver<T>::State::factorize_incomplete(CscMatrix<T> cons
         out.tasks = report.incomplete.tasks_coarse;
         out.scalar = scalar_of<T>;
         out.pivots_replaced = replaced;
-        if (shift > 0)
+        if (found.shift > 0)
             note("the incomplete factors are those of A + {} diag(A), after {} restart{}: pivots of A were too small{}",
-                 shift, restarts, restarts == 1 ? "" : "s", pivots.positive ? " or not positive" : "");
+                 found.shift, found.restarts, found.restarts == 1 ? "" : "s", pivots.positive ? " or not positive" : "");
         if (replaced > 0)
             note("{} pivot{} too small{} for the incomplete factorization and {} replaced", replaced,
                  replaced == 1 ? " was" : "s were", pivots.positive ? " or not positive" : "",
                  replaced == 1 ? "was" : "were");
         return report;
     });
-    refiner_->accept(replaced + (shift > 0 ? 1 : 0));
+    refiner_->accept(replaced + (found.shift > 0 ? 1 : 0));
 }
 
 template <class T> void Solver<T>::State::report_singularity() {

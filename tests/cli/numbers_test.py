@@ -2,6 +2,7 @@
 rank-deficient systems."""
 
 import math
+import re
 
 from support import SINGULAR, USAGE, CommandTest, backward_error, laplacian, read_array, read_matrix
 
@@ -94,6 +95,14 @@ class Condition(CommandTest):
         text = self.succeed("solve", "saddle3d:3", "--condition")
         for title in ("1/condition", "inertia", "determinant", "forward error"):
             self.assertIn(title, text)
+
+    def test_bound_of_the_error_is_printed_rounded_up(self):
+        for n in range(4, 8):
+            request = ["solve", f"lap2d:{n}", "--condition", "--threads", "1"]
+            printed = float(re.search(r"forward error\s+(\S+) at most", self.succeed(*request))[1])
+            bound = self.report(*request)["refine"]["forward_error"]
+            self.assertGreaterEqual(printed, bound)
+            self.assertLess(printed, 1.1 * bound)
 
     def test_sign_of_a_determinant(self):
         self.write_matrix("d.mtx", 2, {(0, 0): -2.0, (0, 1): 1.0, (1, 1): 3.0})

@@ -26,6 +26,13 @@ class Table {
     std::string text_;
 };
 
+// Two digits of a bound.
+std::string rounded_up(double bound) {
+    std::string const nearest = fmt::format("{:.1e}", bound);
+    if (!(std::stod(nearest) < bound)) return nearest;
+    return fmt::format("{:.1e}", bound + 0.05 * std::pow(10, std::floor(std::log10(bound))));
+}
+
 std::string precision_words(Scalar scalar) {
     return fmt::format("{}, {} precision", scalar == Scalar::c || scalar == Scalar::z ? "complex" : "real",
                        scalar == Scalar::s || scalar == Scalar::c ? "single" : "double");
@@ -253,7 +260,7 @@ void add_solution(Table& table, RunRecord const& record) {
     table.line("backward error", "{:.1e}, componentwise {:.1e}  (tolerance {:.0e})", refine.backward_error,
                refine.componentwise_error, record.tolerance);
     if (refine.forward_error >= 0)
-        table.line("forward error", "{:.1e} at most, estimated", refine.forward_error);
+        table.line("forward error", "{} at most, estimated", rounded_up(refine.forward_error));
 }
 
 } // namespace
