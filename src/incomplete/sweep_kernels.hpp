@@ -33,6 +33,13 @@ struct SweepRun {
 /// The lowest row of the group that a sweep computes first. The lanes of a group ascend by position, also in a backward sweep.
 inline Index lowest_of_group(Index first, Index step) { return step > 0 ? first : first - (group_rows - 1); }
 
+// GCC would also clone a function for constant arguments.
+#if defined(__clang__)
+#define ESPALIER_COMPILED_ONCE [[gnu::noinline]]
+#else
+#define ESPALIER_COMPILED_ONCE [[gnu::noinline, gnu::noclone]]
+#endif
+
 /// The position of a sweep in its arrays.
 template <class T> struct SweepCursor {
     BlockRow const* column; ///< Positions of the next blocks.
@@ -45,8 +52,8 @@ template <class T> struct SweepCursor {
 template <class T, int B, int R> struct SweepKernel {
     /// Computes a run. Both directions share this code, with and without diagonal blocks, because the test of a pointer in
     /// each row takes no time, but compiling the loops several times does.
-    [[gnu::noinline, gnu::noclone]] static void run(T* x, T const* inverse, Index first, Index step, SweepRun rows,
-                                                    SweepCursor<T>& cursor) {
+    ESPALIER_COMPILED_ONCE static void run(T* x, T const* inverse, Index first, Index step, SweepRun rows,
+                                           SweepCursor<T>& cursor) {
         int const blocks = rows.blocks_per_row;
         if (rows.stride > 1) return run_groups(x, inverse, first, step, rows, cursor);
         for (std::int32_t i = 0; i < rows.num_rows; ++i) {
