@@ -92,7 +92,7 @@ class IncompleteStructure {
     void find_source_rows(std::span<Index const> positions);
     void find_sizes(RowPattern const& pattern, RowCosts const& costs);
 
-    Timer timer_; ///< Of the constructor and map_entries().
+    Timer timer_; ///< Measures the constructor and map_entries().
     TeamNodes nodes_;
     bool distributes_ = false; ///< Whether the chunks have NUMA nodes.
     std::vector<Arena> current_rows_; ///< By worker; empty until the first factorization.

@@ -68,7 +68,7 @@ template <class T> class IncompletePreconditioner : public WorkingInverse<T> {
     bool positive_ = false;
     bool is_transposed_ = false; ///< Whether the factor has been copied for transposed solves.
     std::vector<std::int64_t> transposed_bytes_; ///< IncompleteSizes::transposed_bytes of all processes.
-    IncompletePivots pivots_; ///< Of all processes.
+    IncompletePivots pivots_; ///< The pivots of all processes.
     std::vector<std::uint64_t> node_bytes_; ///< Set by the factorization.
     double factor_s_ = 0;
     double solve_s_ = 0;       ///< Time of all applications since the factorization.
