@@ -264,7 +264,7 @@ TEST(Growth, IsReportedIfDelayedColumnsDoNotAvoidIt) {
 }
 
 // Random patterns with values of very different size, factorized with the matching of other values.
-TEST(Growth, MakesNoDeterminantOrConditionNumberWrong) {
+TEST(Growth, MakesNoDeterminantWrong) {
     std::mt19937_64 random(5);
     auto const uniform = [&](double low, double high) { return std::uniform_real_distribution(low, high)(random); };
     Index const n = 60;
