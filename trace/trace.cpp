@@ -16,7 +16,8 @@ namespace espalier::trace {
 namespace {
 
 template <class... Args> [[noreturn]] void refuse(fmt::format_string<Args...> what, Args const&... args) {
-    throw Error(Status::bad_input, "trace: " + fmt::vformat(what, fmt::make_format_args(args...)));
+    throw Error(Status::bad_input,
+                fmt::format("trace: {}", fmt::vformat(what, fmt::make_format_args(args...))));
 }
 
 template <class Int> bool within(Int index, std::size_t size) {

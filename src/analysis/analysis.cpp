@@ -137,9 +137,8 @@ template <class T> void Analysis<T>::fill(AnalysisReport& report) const {
     report.nnz_stored = 0;
     for (Cblk const& cblk : structure.cblks) report.nnz_stored += panel_size(cblk, form);
     report.memory_bytes = memory_bytes(planned_scalar());
-    report.memory_bytes_of_process.clear();
-    for (Index p = 0; p < std::ssize(needs); ++p)
-        report.memory_bytes_of_process.push_back(static_cast<double>(memory_bytes(planned_scalar(), p)));
+    auto const bytes = memory_of_processes(planned_scalar());
+    report.memory_bytes_of_process.assign(bytes.begin(), bytes.end());
 }
 
 #define ESPALIER_INSTANTIATE(T) template struct Analysis<T>;

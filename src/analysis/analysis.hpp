@@ -70,6 +70,8 @@ template <class T> struct Analysis {
     /// needs most.
     [[nodiscard]] std::uint64_t memory_bytes(Scalar factor_scalar) const;
     [[nodiscard]] std::uint64_t memory_bytes(Scalar factor_scalar, Index process) const;
+    /// memory_bytes() of each process.
+    [[nodiscard]] std::vector<std::uint64_t> memory_of_processes(Scalar factor_scalar) const;
     /// The part of this memory that remains between calls, and the workspace of a sweep with one vector.
     [[nodiscard]] std::uint64_t factor_bytes(Scalar factor_scalar, Index process) const;
     /// The memory of memory_bytes() that is expected to be used: Cholesky, if it was chosen, succeeds.

@@ -9,9 +9,14 @@
 namespace espalier {
 
 template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar) const {
-    std::uint64_t most = 0;
-    for (Index p = 0; p < std::ssize(needs); ++p) most = std::max(most, memory_bytes(factor_scalar, p));
-    return most;
+    auto const bytes = memory_of_processes(factor_scalar);
+    return bytes.empty() ? 0 : std::ranges::max(bytes);
+}
+
+template <class T> std::vector<std::uint64_t> Analysis<T>::memory_of_processes(Scalar factor_scalar) const {
+    std::vector<std::uint64_t> bytes;
+    for (Index p = 0; p < std::ssize(needs); ++p) bytes.push_back(memory_bytes(factor_scalar, p));
+    return bytes;
 }
 
 template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar, Index process) const {
@@ -83,6 +88,7 @@ std::uint64_t Analysis<T>::factor_bytes(Scalar factor_scalar, Index process, boo
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template std::uint64_t Analysis<T>::memory_bytes(Scalar) const;                                          \
     template std::uint64_t Analysis<T>::memory_bytes(Scalar, Index) const;                                   \
+    template std::vector<std::uint64_t> Analysis<T>::memory_of_processes(Scalar) const;                      \
     template std::uint64_t Analysis<T>::factor_bytes(Scalar, Index) const;                                   \
     template std::uint64_t Analysis<T>::expected_bytes(Index) const;                                         \
     template std::uint64_t Analysis<T>::call_bytes(CallMemory const&, Scalar, Index) const;

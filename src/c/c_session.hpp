@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "espalier/espalier.h"
 #include "espalier/espalier.hpp"
 
@@ -112,15 +114,14 @@ std::string path_of(char const* path);
 /// Converts a number to an enumerator. Error{usage} that names `what` unless the number is in 0 .. last.
 template <class To, class From> To known(From value, To last, char const* what) {
     if (static_cast<int>(value) < 0 || static_cast<int>(value) > static_cast<int>(last))
-        throw Error(Status::usage, std::string(what) + " = " + std::to_string(static_cast<int>(value)) +
-                                       " is not one of its enumerators, which are 0 to " +
-                                       std::to_string(static_cast<int>(last)));
+        throw Error(Status::usage, fmt::format("{} = {} is not one of its enumerators, which are 0 to {}",
+                                               what, static_cast<int>(value), static_cast<int>(last)));
     return static_cast<To>(value);
 }
 
 /// Error{usage} when `pointer` is null.
 inline void require_pointer(void const* pointer, char const* what) {
-    if (!pointer) throw Error(Status::usage, std::string(what) + " is null");
+    if (!pointer) throw Error(Status::usage, fmt::format("{} is null", what));
 }
 
 } // namespace espalier

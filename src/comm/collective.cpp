@@ -31,7 +31,7 @@ template <class Prepare> void prepare_on_all(Communicator const& comm, char cons
         try {
             prepare();
         } catch (std::exception const&) { // bad_alloc or length_error
-            throw Error(Status::out_of_memory, std::string("no memory for ") + what);
+            throw Error(Status::out_of_memory, fmt::format("no memory for {}", what));
         }
     };
     agree(comm, error_of(named)).raise();
@@ -179,8 +179,9 @@ std::vector<std::byte> scatter(Communicator const& comm, std::vector<Bytes> cons
         std::ranges::fill(sizes, -1); // tells all ranks that the argument is wrong
     broadcast(comm, std::as_writable_bytes(sizes), root);
     if (sizes.front() < 0)
-        throw Error(Status::internal, "scatter expects that the root has one block for each of " +
-                                          std::to_string(processes) + " processes");
+        throw Error(
+            Status::internal,
+            fmt::format("scatter expects that the root has one block for each of {} processes", processes));
     prepare_on_all(comm, "a block from another process", [&] {
         mine.resize(sizes[comm.rank()]);
         if (is_root) from.assign(blocks.begin(), blocks.end());

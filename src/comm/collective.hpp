@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "core/error.hpp"
 #include "espalier/communicator.hpp"
 #include "espalier/types.hpp"
@@ -160,9 +162,9 @@ std::vector<std::vector<T>> all_to_all(Communicator const& comm, std::vector<std
     std::vector<std::span<std::byte>> into;
     all_succeed(comm, [&] {
         if (std::ssize(blocks) != comm.size())
-            throw Error(Status::internal, "all_to_all got " + std::to_string(blocks.size()) +
-                                              " blocks; expected one for each of " +
-                                              std::to_string(comm.size()) + " processes");
+            throw Error(Status::internal,
+                        fmt::format("all_to_all got {} blocks; expected one for each of {} processes",
+                                    blocks.size(), comm.size()));
         for (auto const& block : blocks) sizes.push_back(std::ssize(block));
         received_sizes.resize(sizes.size());
         for (std::size_t r = 0; r < sizes.size(); ++r) {
@@ -221,9 +223,9 @@ void broadcast_container(Communicator const& comm, Container& container, int roo
     try {
         container.resize(count);
     } catch (std::exception const&) {
-        problem.emplace(Status::out_of_memory, "no memory for " + std::to_string(count) + " entries of " +
-                                                   std::to_string(sizeof(typename Container::value_type)) +
-                                                   " bytes that another process sends");
+        problem.emplace(Status::out_of_memory,
+                        fmt::format("no memory for {} entries of {} bytes that another process sends", count,
+                                    sizeof(typename Container::value_type)));
     }
     agree(comm, problem).raise();
     broadcast(comm, std::as_writable_bytes(std::span(container)), root);

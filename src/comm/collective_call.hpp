@@ -23,6 +23,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "comm/collective.hpp"
 #include "core/pack.hpp"
 
@@ -113,11 +115,11 @@ template <class Arguments> class CollectiveCalls {
         broadcast_value(comm_, announced, 0);
         auto const take = [&] {
             if (name.view() == announced.name.view()) return adopt(announced.arguments);
-            std::string const called = std::string(name.view()) + " was called ";
-            throw Error(Status::usage,
-                        announced.name.view().empty()
-                            ? called + "after process 0 had finished"
-                            : called + "while process 0 calls " + std::string(announced.name.view()));
+            if (announced.name.view().empty())
+                throw Error(Status::usage,
+                            fmt::format("{} was called after process 0 had finished", name.view()));
+            throw Error(Status::usage, fmt::format("{} was called while process 0 calls {}", name.view(),
+                                                   announced.name.view()));
         };
         agree(comm_, error_of(take)).raise();
     }

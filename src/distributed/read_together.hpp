@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include <fmt/format.h>
+
 #include "comm/collective.hpp"
 
 namespace espalier {
@@ -12,7 +14,7 @@ namespace espalier {
 template <class Step> void read_together(Communicator const& comm, std::string const& path, Step&& step) {
     std::optional<Error> mine = error_of(step);
     if (mine && mine->status() == Status::out_of_memory)
-        mine.emplace(Status::out_of_memory, path + ": the matrix does not fit in memory");
+        mine.emplace(Status::out_of_memory, fmt::format("{}: the matrix does not fit in memory", path));
     Outcome const outcome = agree(comm, mine);
     bool const own = outcome.status == Status::io_error || outcome.status == Status::out_of_memory ||
                      outcome.status == Status::internal;

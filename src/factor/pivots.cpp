@@ -5,6 +5,8 @@
 #include <complex>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "kernels/pivot_block.hpp"
 
 namespace espalier {
@@ -91,9 +93,9 @@ template <class T> Pivots<T> pivots_of(Factor<T> const& factor) {
 template <class T> Inertia pivot_signs(Factor<T> const& factor) {
     FactorForm const form = factor.form();
     if (form.has_upper() || (is_complex<T> && !form.conjugate()))
-        throw Error(Status::usage, std::string("the pivots of ") + to_string(form.kind) +
-                                       (is_complex<T> ? " of a complex matrix" : "") +
-                                       " have no signs to count");
+        throw Error(Status::usage,
+                    fmt::format("the pivots of {}{} have no signs to count", to_string(form.kind),
+                                is_complex<T> ? " of a complex matrix" : ""));
     Inertia signs;
     for_each_eliminated(factor, [&](CblkId k) {
         if (!form.has_d()) {

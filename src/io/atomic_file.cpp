@@ -94,7 +94,7 @@ AtomicFile::AtomicFile(std::string const& path) : path_(path), target_(path) {
     struct stat status {};
     bool const exists = ::stat(target_.c_str(), &status) == 0;
     if (exists && S_ISDIR(status.st_mode))
-        throw Error(Status::io_error, path_ + ": is a directory, cannot be written");
+        throw Error(Status::io_error, fmt::format("{}: is a directory, cannot be written", path_));
     if (exists && !S_ISREG(status.st_mode)) {
         fd_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
         if (fd_ < 0) fail("cannot open for writing");
@@ -138,7 +138,8 @@ void AtomicFile::remove_unfinished() {
 
 void AtomicFile::fail(char const* what) const {
     std::string const reason = std::generic_category().message(errno);
-    if (path_ == "-") throw Error(Status::io_error, "cannot write to standard output: " + reason);
+    if (path_ == "-")
+        throw Error(Status::io_error, fmt::format("cannot write to standard output: {}", reason));
     throw Error(Status::io_error, fmt::format("{}: {}: {}", path_, what, reason));
 }
 

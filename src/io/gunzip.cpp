@@ -65,7 +65,9 @@ bool is_gzip(std::string_view data) {
 }
 
 TextBuffer gunzip(std::string_view compressed, std::string const& path) {
-    auto const bad = [&](std::string const& what) { return Error(Status::bad_input, path + ": " + what); };
+    auto const bad = [&](std::string const& what) {
+        return Error(Status::bad_input, fmt::format("{}: {}", path, what));
+    };
     std::size_t const limit = std::max(always_allowed, largest_ratio * compressed.size());
     TextBuffer output;
     output.reserve(std::min(limit, 4 * compressed.size() + (std::size_t{1} << 16)));

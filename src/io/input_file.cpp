@@ -47,7 +47,8 @@ InputFile::~InputFile() {
 std::size_t InputFile::size() const {
     struct stat status {};
     if (::fstat(fd_, &status) != 0) throw system_failure(path_, "cannot read");
-    if (S_ISDIR(status.st_mode)) throw Error(Status::io_error, path_ + ": this is a directory, not a file");
+    if (S_ISDIR(status.st_mode))
+        throw Error(Status::io_error, fmt::format("{}: this is a directory, not a file", path_));
     return S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) : 0;
 }
 

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "espalier/types.hpp"
 
 struct json_t;
@@ -92,7 +94,7 @@ class JsonField {
             if (word == to_string(value)) return value;
             all += (all.empty() ? "" : ", ") + std::string(to_string(value));
         }
-        refuse("is " + shown() + "; it can be " + all);
+        refuse(fmt::format("is {}; it can be {}", shown(), all));
     }
 
     /// Error{bad_input} for a member of this object that is neither among `names` nor among `ignored`.

@@ -64,11 +64,12 @@ template <class Visit> auto with_value_of(MarketField field, Visit const& visit)
 // Throws the error for the text at p that Value::parse() rejected.
 template <class Value> [[noreturn]] void fail_value(Source const& source, char const* p) {
     char const* const end = source.end();
-    if constexpr (std::is_same_v<Value, IntegerValue>) source.fail(p, "value: " + bad_integer(p, end));
+    if constexpr (std::is_same_v<Value, IntegerValue>)
+        source.fail(p, fmt::format("value: {}", bad_integer(p, end)));
     double re = 0;
     char const* const imaginary = parse_real(p, end, re);
-    if (!imaginary) source.fail(p, "value: " + bad_real(p, end));
-    source.fail(p, "imaginary part: " + bad_real(skip_blanks(imaginary, end), end));
+    if (!imaginary) source.fail(p, fmt::format("value: {}", bad_real(p, end)));
+    source.fail(p, fmt::format("imaginary part: {}", bad_real(skip_blanks(imaginary, end), end)));
 }
 
 // Parses an index in 1 .. size and converts it to 0-based.

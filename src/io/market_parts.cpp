@@ -102,7 +102,7 @@ Lines read_lines(std::string const& path, MarketHead const& head, int part, int 
     std::size_t const first = begin > body ? begin - 1 : begin;
     buffer.reserve(end - first);
     if (!file.read_from(first, buffer))
-        throw Error(Status::io_error, path + ": the file became shorter while it was read");
+        throw Error(Status::io_error, fmt::format("{}: the file became shorter while it was read", path));
     std::size_t start = 0;
     if (begin > body) {
         start = buffer.text().find('\n') + 1;

@@ -146,7 +146,8 @@ template <class T> DenseMatrix<T> scatter(Index rows, Index cols, Index first_ro
     for (auto const& piece : triples)
         for (auto const& entry : piece) dense.column(entry.col)[entry.row - first_row] += entry.value;
     if (!std::all_of(dense.values.begin(), dense.values.end(), is_finite<T>))
-        throw Error(Status::bad_input, name + ": the sum of the duplicates of an entry overflows a double");
+        throw Error(Status::bad_input,
+                    fmt::format("{}: the sum of the duplicates of an entry overflows a double", name));
     return dense;
 }
 

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "io/harwell_boeing.hpp"
 #include "io/parse_numbers.hpp"
 #include "io/text_input.hpp"
@@ -27,7 +29,7 @@ template <class Read> auto with_name_in_errors(std::string const& name, Read con
     try {
         return read();
     } catch (std::bad_alloc const&) {
-        throw Error(Status::out_of_memory, name + ": the matrix does not fit in memory");
+        throw Error(Status::out_of_memory, fmt::format("{}: the matrix does not fit in memory", name));
     }
 }
 

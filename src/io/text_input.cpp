@@ -63,11 +63,11 @@ TextBuffer load_text(std::string const& path) {
     try {
         TextBuffer buffer = read_whole(path);
         if (is_gzip(buffer.text())) buffer = gunzip(buffer.text(), path);
-        if (buffer.size() == 0) throw Error(Status::bad_input, path + ": the file is empty");
+        if (buffer.size() == 0) throw Error(Status::bad_input, fmt::format("{}: the file is empty", path));
         require_text(buffer.text(), path);
         return buffer;
     } catch (std::bad_alloc const&) {
-        throw Error(Status::out_of_memory, path + ": the file does not fit in memory");
+        throw Error(Status::out_of_memory, fmt::format("{}: the file does not fit in memory", path));
     }
 }
 

@@ -23,7 +23,7 @@ double entry(std::vector<double> const& table, int row, int column) {
 
 template <class... Args>
 [[noreturn]] void reject(fmt::format_string<Args const&...> what, Args const&... args) {
-    throw Error(Status::usage, "machine model: " + fmt::format(what, args...));
+    throw Error(Status::usage, fmt::format("machine model: {}", fmt::format(what, args...)));
 }
 
 void require_table(std::vector<double> const& table, char const* what, double least, int nodes) {

@@ -130,7 +130,7 @@ template <class T> Offset sort_columns(CscMatrix<T>& matrix, int threads) {
         left_over[t] = sum;
     });
     Offset const duplicates = std::accumulate(left_over.begin(), left_over.end(), Offset{0});
-    if (duplicates > 0) retain_entries(matrix, [](Index i, Index) { return i >= 0; });
+    if (duplicates > 0) retain_entries(matrix, [](Index i, Index, Offset) { return i >= 0; });
     return duplicates;
 }
 

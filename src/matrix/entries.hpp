@@ -39,13 +39,13 @@ CscMatrix<T> build_columns(Index rows, Index cols, Symmetry symmetry, Emit const
     return a;
 }
 
-/// Removes the entries for which keep(i, j) is false.
+/// Removes the entries for which keep(i, j, p) is false, with the position p before the removal.
 template <class T, class Keep> void retain_entries(CscMatrix<T>& a, Keep const& keep) {
     Offset end = 0;
     for (Index j = 0; j < a.cols; ++j) {
         Offset const last = a.col_ptr[j + 1];
         for (Offset p = std::exchange(a.col_ptr[j], end); p < last; ++p) {
-            if (!keep(a.row_ind[p], j)) continue;
+            if (!keep(a.row_ind[p], j, p)) continue;
             a.row_ind[end] = a.row_ind[p];
             a.values[end++] = a.values[p];
         }

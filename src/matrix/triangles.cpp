@@ -108,7 +108,7 @@ template <class T> TriangleCounts count_triangles(CscMatrix<T> const& matrix, In
 }
 
 template <class T> void keep_lower(CscMatrix<T>& matrix, Index first) {
-    retain_entries(matrix, [&](Index i, Index j) { return i >= first + j; });
+    retain_entries(matrix, [&](Index i, Index j, Offset) { return i >= first + j; });
 }
 
 template <class T> Offset fold_in(CscMatrix<T>& matrix, Index first, CscMatrix<T> const& mirror,

@@ -96,9 +96,10 @@ std::string printable(std::string const& word) {
 Index parse_integer(WordReader const& reader, std::string const& word) {
     Index value = 0;
     auto const [stop, code] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (code == std::errc::result_out_of_range) reader.fail(reader.line(), printable(word) + " is too large");
+    if (code == std::errc::result_out_of_range)
+        reader.fail(reader.line(), fmt::format("{} is too large", printable(word)));
     if (code != std::errc() || stop != word.data() + word.size())
-        reader.fail(reader.line(), printable(word) + " is not an integer");
+        reader.fail(reader.line(), fmt::format("{} is not an integer", printable(word)));
     return value;
 }
 

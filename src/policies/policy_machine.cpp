@@ -11,7 +11,7 @@ namespace {
 
 template <class... Args>
 [[noreturn]] void reject(fmt::format_string<Args const&...> what, Args const&... args) {
-    throw Error(Status::internal, "scheduling policy: " + fmt::format(what, args...));
+    throw Error(Status::internal, fmt::format("scheduling policy: {}", fmt::format(what, args...)));
 }
 
 // The order of a square table; Error{internal} if it is not square or has too few rows.

@@ -13,7 +13,7 @@ namespace {
 
 template <class... Args>
 [[noreturn]] void reject_graph(fmt::format_string<Args const&...> what, Args const&... args) {
-    throw Error(Status::internal, "task graph: " + fmt::format(what, args...));
+    throw Error(Status::internal, fmt::format("task graph: {}", fmt::format(what, args...)));
 }
 
 } // namespace

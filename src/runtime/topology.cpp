@@ -12,6 +12,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include <hwloc.h>
 
 #include "runtime/binding.hpp"
@@ -279,8 +281,10 @@ Topology Topology::synthetic(std::string const& description) {
     HwlocTopology const topology = new_topology();
     if (hwloc_topology_set_synthetic(topology.get(), canonical.c_str()) != 0 ||
         hwloc_topology_load(topology.get()) != 0)
-        throw Error(Status::usage, "topology \"" + description +
-                                       "\" is not a synthetic description such as \"numa:2 core:4 pu:1\"");
+        throw Error(
+            Status::usage,
+            fmt::format("topology \"{}\" is not a synthetic description such as \"numa:2 core:4 pu:1\"",
+                        description));
     Topology result = TopologyReader::read(topology.get(), count_cores(topology.get()));
     TopologyReader::set_name(result, "synthetic " + canonical);
     return result;
@@ -288,10 +292,10 @@ Topology Topology::synthetic(std::string const& description) {
 
 Topology Topology::from_xml(std::string const& path) {
     if (std::ifstream file(path); !file || file.peek() == std::ifstream::traits_type::eof())
-        throw Error(Status::io_error, "topology file " + path + " cannot be read, or is empty");
+        throw Error(Status::io_error, fmt::format("topology file {} cannot be read, or is empty", path));
     HwlocTopology const topology = new_topology();
     if (hwloc_topology_set_xml(topology.get(), path.c_str()) != 0 || hwloc_topology_load(topology.get()) != 0)
-        throw Error(Status::bad_input, "topology file " + path + " is not an hwloc XML topology");
+        throw Error(Status::bad_input, fmt::format("topology file {} is not an hwloc XML topology", path));
     Topology result = TopologyReader::read(topology.get(), count_cores(topology.get()));
     if (result.machine_name().empty()) TopologyReader::set_name(result, path);
     return result;
@@ -310,8 +314,7 @@ int Topology::node_of_os_index(int os_index) const {
 
 Topology Topology::share(int part, int parts) const {
     if (part < 0 || part >= parts)
-        throw Error(Status::usage, "share " + std::to_string(part) + " of " + std::to_string(parts) +
-                                       " of a machine does not exist");
+        throw Error(Status::usage, fmt::format("share {} of {} of a machine does not exist", part, parts));
     Topology result = *this;
     auto const bound = [&](std::int64_t p) { return p * num_cores() / parts; };
     std::int64_t const first = bound(part), last = std::max(bound(part + 1), first + 1);

@@ -82,7 +82,7 @@ std::string normalize_synthetic(std::string_view description) {
         auto const [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
         bool const whole = end == number.data() + number.size() || *end == '(';
         if (colon == 0 || error != std::errc{} || !whole || count < 1)
-            reject(description, "\"" + item + "\" is not TYPE:COUNT with a count of at least 1");
+            reject(description, fmt::format("\"{}\" is not TYPE:COUNT with a count of at least 1", item));
         if (count > max_beside && type != "numa")
             reject_size(description, max_beside,
                         "of a kind beside each other; group them, as in \"numa:16 core:64\"");

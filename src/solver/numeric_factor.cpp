@@ -19,10 +19,26 @@ namespace {
 constexpr std::size_t smallest_budget = std::size_t{64} << 20; // bytes of received blocks
 } // namespace
 
-template <class T> void NumericFactor<T>::set_plan(BlockStructure const& structure, FactorPlan const& plan) {
+template <class T> DistributedRows NumericFactor<T>::prepare(Analysis<T>* analysis) {
     clear();
-    structure_ = &structure;
-    plan_ = &plan;
+    analysis_ = analysis;
+    if (context_.is_alone()) {
+        structure_ = &analysis->structure;
+        plan_ = &analysis->plan;
+        return DistributedRows(structure_->n);
+    }
+    std::vector<std::int32_t> owners; // are needed for the assembly map
+    ProcessPlans plans = context_.on_all([] { return ProcessPlans(); });
+    context_.on_root([&] {
+        owners = analysis->plans.process_of_cblk;
+        plans = std::exchange(analysis->plans, {});
+    });
+    part_ = deal_plans(context_.comm(), std::move(plans));
+    if (analysis) analysis->plans.process_of_cblk = std::move(owners);
+    structure_ = &part_->structure;
+    plan_ = &part_->plan;
+    auto own = context_.on_all([&] { return structure_->unknowns; });
+    return {context_.comm(), std::move(own)};
 }
 
 template <class T> void NumericFactor<T>::clear() {
@@ -32,17 +48,18 @@ template <class T> void NumericFactor<T>::clear() {
     narrow_.reset();
     structure_ = nullptr;
     plan_ = nullptr;
+    part_.reset();
+    analysis_ = nullptr;
 }
 
-template <class T> void NumericFactor<T>::set_assembly(CscMatrix<T> const& working,
-                                                       BlockStructure const& whole,
-                                                       std::span<std::int32_t const> process_of_cblk) {
+template <class T> void NumericFactor<T>::set_assembly(CscMatrix<T> const& working) {
     AssemblyMap map = context_.on_all([&] {
-        return context_.is_root() ? AssemblyMap(working, whole, context_.interrupt(),
-                                                  context_.workers().size())
-                                    : AssemblyMap();
+        if (!analysis_) return AssemblyMap();
+        return AssemblyMap(working, analysis_->structure, context_.interrupt(), context_.workers().size());
     });
     if (!context_.is_alone()) {
+        std::span<std::int32_t const> process_of_cblk;
+        if (analysis_) process_of_cblk = analysis_->plans.process_of_cblk;
         AssemblyPart part = deal_assembly(context_.comm(), map, process_of_cblk, *plan_);
         map = std::move(part.map);
         own_values_ = part.values;

@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "analysis/analysis.hpp"
 #include "distributed/distributed_matrix.hpp"
 #include "espalier/espalier.hpp"
 #include "factor/assembly.hpp"
@@ -45,18 +46,20 @@ template <class T> class NumericFactor : public WorkingInverse<T> {
     /// `context` must outlive this.
     explicit NumericFactor(ProcessContext& context) : context_(context) {}
 
-    /// Sets the structure and plan of this process, which must outlive their use. Not collective.
-    void set_plan(BlockStructure const& structure, FactorPlan const& plan);
+    /// Collective: sets the structure and the plan. Process 0 passes its analysis, which must outlive their
+    /// use. Several processes receive their parts, which leave the analysis. Returns the rows that each
+    /// process owns.
+    DistributedRows prepare(Analysis<T>* analysis);
     /// Drops the plan, the assembly map and the factors. Not collective.
     void clear();
+    /// The structure of this process, after prepare().
+    [[nodiscard]] BlockStructure const& structure() const { return *structure_; }
 
     /// Forgets the assembly map, if the next matrix has another pattern. Not collective.
     void drop_assembly() { assembly_.reset(); }
     [[nodiscard]] bool has_assembly() const { return assembly_.has_value(); }
-    /// Collective: computes the assembly map of the working system. Process 0 passes this system, its
-    /// structure, and the owner of each cblk (empty with one process).
-    void set_assembly(CscMatrix<T> const& working, BlockStructure const& whole,
-                      std::span<std::int32_t const> process_of_cblk);
+    /// Collective: computes the assembly map of the working system, which process 0 passes.
+    void set_assembly(CscMatrix<T> const& working);
 
     /// Collective: factorizes the working system of process 0, in lower precision if `narrow`. Drops factors
     /// in the other precision. Returns the results of all processes on process 0, and nothing elsewhere.
@@ -125,6 +128,8 @@ template <class T> class NumericFactor : public WorkingInverse<T> {
     template <class F> MatrixView<F> view(std::span<F> block, Index columns) const;
 
     ProcessContext& context_;
+    Analysis<T> const* analysis_ = nullptr; ///< Null on other processes than 0.
+    std::optional<ProcessPart> part_;       ///< Set with several processes.
     BlockStructure const* structure_ = nullptr;
     FactorPlan const* plan_ = nullptr;
     std::optional<AssemblyMap> assembly_;

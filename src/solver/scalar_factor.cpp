@@ -6,11 +6,13 @@
 
 namespace espalier {
 
-template <class T> void ScalarFactor<T>::set_plan(CscMatrix<T> const& matrix, ScalarPlan const& plan) {
+template <class T>
+DistributedRows ScalarFactor<T>::prepare(CscMatrix<T> const& matrix, ScalarPlan const& plan) {
     clear();
     col_ptr_ = matrix.col_ptr;
     row_ind_ = matrix.row_ind;
     lu_.set_plan(plan);
+    return DistributedRows(matrix.cols);
 }
 
 template <class T> void ScalarFactor<T>::clear() {

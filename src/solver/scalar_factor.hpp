@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "distributed/distributed_rows.hpp"
 #include "espalier/matrix.hpp"
 #include "scalar_lu/scalar_lu.hpp"
 #include "solver/process_context.hpp"
@@ -17,8 +18,9 @@ template <class T> class ScalarFactor : public WorkingInverse<T> {
     /// `context` must outlive this.
     explicit ScalarFactor(ProcessContext& context) : context_(context) {}
 
-    /// Stores the pattern of `matrix`, for which `plan` was made. `plan` must outlive its use.
-    void set_plan(CscMatrix<T> const& matrix, ScalarPlan const& plan);
+    /// Stores the pattern of `matrix`, for which `plan` was made. `plan` must outlive its use. Returns the
+    /// owned rows, which are all.
+    DistributedRows prepare(CscMatrix<T> const& matrix, ScalarPlan const& plan);
     void clear();
 
     /// Error{usage} unless the matrix has the pattern of the plan; Error{bad_input} for values that are not

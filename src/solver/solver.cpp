@@ -7,7 +7,6 @@
 
 #include "analysis/checks.hpp"
 #include "core/timer.hpp"
-#include "factor/deal_plan.hpp"
 #include "incomplete/choose_method.hpp"
 #include "machine/machine_file.hpp"
 #include "runtime/process_limits.hpp"
@@ -18,65 +17,6 @@ namespace espalier {
 template <class T> void Solver<T>::State::take_note(std::string text) {
     if (options.log) options.log(text);
     report.notes.push_back(std::move(text));
-}
-
-template <class T> void Solver<T>::State::require_factors(char const* what) const {
-    if (!factorized_) throw Error(Status::usage, fmt::format("{} was called before factorize", what));
-}
-
-template <class T> void Solver<T>::State::require_no_schur(char const* what) const {
-    require_factors(what);
-    if (system_->kept > 0)
-        throw Error(
-            Status::usage,
-            fmt::format(
-                "{} needs all unknowns eliminated, and Options::schur keeps {} of them; use condense and "
-                "expand",
-                what, system_->kept));
-}
-
-template <class T> void Solver<T>::State::require_schur(char const* what) const {
-    require_factors(what);
-    if (system_->kept == 0)
-        throw Error(Status::usage,
-                    fmt::format("{} needs a Schur complement, and Options::schur is empty", what));
-}
-
-template <class T> void Solver<T>::State::require_complete(char const* what) const {
-    if (system_ && system_->is_incomplete)
-        throw Error(Status::usage,
-                    fmt::format("{} needs complete factors, and the method is ilu; use method direct", what));
-}
-
-// The signs and sizes of replaced pivots are lost. If columns can be delayed, only pivots that are zero to working
-// precision are replaced.
-template <class T> void Solver<T>::State::require_known_pivots(char const* what) const {
-    Index const replaced = report.factor.pivots_replaced;
-    if (replaced > 0 && !may_have_delayed_)
-        throw Error(Status::inaccurate,
-                    fmt::format("{} is not known, because {} pivot{} replaced; factorize with pivoting delayed or auto",
-                                what, replaced, replaced == 1 ? " was" : "s were"));
-    require_no_growth(what);
-}
-
-template <class T> void Solver<T>::State::require_no_growth(char const* what) const {
-    // Determinants of 100 perturbed columns change by 1e-3 with an error of 1e-5. There is nothing better than delayed
-    // columns, so their errors may be as large as signs of pivots allow.
-    double const most = may_have_delayed_ ? 0.1 : 1e-5;
-    double const error = refiner_->errors_of_factors().forward;
-    if (refiner_->has_growth() && !(error <= most))
-        throw Error(Status::inaccurate,
-                    fmt::format("{} is not known, because solutions by the factors have an error of {:.1e}; factorize with "
-                                "pivoting delayed or auto, or with matching on",
-                                what, error));
-}
-
-template <class T> void Solver<T>::State::require_supernodes(char const* what) const {
-    if (system_ && system_->is_scalar)
-        throw Error(Status::usage,
-                    fmt::format("{} needs supernodes, and the analysis chose to go without; set supernodes to "
-                                "on",
-                                what));
 }
 
 template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
@@ -110,20 +50,10 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
 }
 
 template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix, Options const& with) {
-    if (options.record_trace)
-        context_.recording().restart();
-    else
-        context_.recording().drop();
     Timer const timer;
     std::optional<Analysis<T>> last = with.reuse_ordering ? std::exchange(analysis_, {}) : std::nullopt;
     drop_analysis();
-    report.schedule = {};
-    report.analysis = {};
-    report.factor = {};
-    report.refine = {};
-    report.incomplete = {};
-    report.incomplete.coarsen = report.incomplete.runtime = "none";
-    report.notes.clear();
+    begin_reports();
     system_ = context_.on_root([&] {
         auto earlier = last ? last->ordering_to_adapt() : nullptr;
         last.reset();
@@ -134,26 +64,50 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix, Op
                                        [this](std::string const& text) { note(text); }, options.max_memory,
                                        context_.processes_of_a_computer(), std::move(earlier)});
         pattern_ = analysis_->pattern;
-        analysis_->fill(report.analysis);
-        report.factorization = analysis_->form.kind;
-        report.ordering = analysis_->ordering;
-        report.method = with.method;
-        bool const is_incomplete = analysis_->incomplete.has_value(), is_scalar = analysis_->scalar.has_value();
-        if (!is_incomplete)
-            report.analysis.predicted_peak_bytes =
-                std::max(peak_rss_bytes(), resident + (is_scalar ? report.analysis.memory_bytes
-                                                                 : analysis_->expected_bytes(0)));
-        report.factor_path = is_incomplete ? "none" : is_scalar ? "scalar" : "supernodal";
-        if (!is_incomplete && !is_scalar)
-            report.schedule = analysis_->describe(analysis_->choice, report.processes * report.threads);
+        report_analysis(resident);
         require_memory(context_.largest_sum_of_a_computer(memory_needs()), with.max_memory);
-        return System{matrix.cols, std::ssize(with.schur), with.allow_singular,
-                      with.factorization == Factorization::automatic, is_incomplete, is_scalar};
+        return System{matrix.cols,
+                      std::ssize(with.schur),
+                      with.allow_singular,
+                      with.factorization == Factorization::automatic,
+                      analysis_->incomplete.has_value(),
+                      analysis_->scalar.has_value()};
     });
     prepare_inverse(matrix, with.max_memory);
     report.analysis.total_s = timer.seconds();
     notes_of_analysis_ = report.notes.size();
     context_.sample_memory();
+}
+
+// Drops the trace, the notes and the results of earlier calls.
+template <class T> void Solver<T>::State::begin_reports() {
+    if (options.record_trace)
+        context_.recording().restart();
+    else
+        context_.recording().drop();
+    report.schedule = {};
+    report.analysis = {};
+    report.factor = {};
+    report.refine = {};
+    report.incomplete = {};
+    report.incomplete.coarsen = report.incomplete.runtime = "none";
+    report.notes.clear();
+}
+
+// On process 0, which had `resident` bytes in use before the analysis.
+template <class T> void Solver<T>::State::report_analysis(std::uint64_t resident) {
+    bool const is_incomplete = analysis_->incomplete.has_value(), is_scalar = analysis_->scalar.has_value();
+    analysis_->fill(report.analysis);
+    report.factorization = analysis_->form.kind;
+    report.ordering = analysis_->ordering;
+    report.method = analysis_->options.method;
+    report.factor_path = is_incomplete ? "none" : is_scalar ? "scalar" : "supernodal";
+    if (!is_incomplete && !is_scalar)
+        report.schedule = analysis_->describe(analysis_->choice, report.processes * report.threads);
+    if (!is_incomplete)
+        report.analysis.predicted_peak_bytes =
+            std::max(peak_rss_bytes(),
+                     resident + (is_scalar ? report.analysis.memory_bytes : analysis_->expected_bytes(0)));
 }
 
 template <class T>
@@ -163,12 +117,11 @@ void Solver<T>::State::prepare_inverse(CscMatrix<T> const& matrix, std::uint64_t
             vectors_.emplace(context_, prepare_incomplete(matrix, max_memory));
             refiner_.emplace(context_, incomplete_, *vectors_);
         } else if (system_->is_scalar) {
-            scalar_.set_plan(matrix, *analysis_->scalar);
-            vectors_.emplace(context_, DistributedRows(system_->order));
+            vectors_.emplace(context_, scalar_.prepare(matrix, *analysis_->scalar));
             vectors_->set_system(analysis_->system);
             refiner_.emplace(context_, scalar_, *vectors_);
         } else {
-            vectors_.emplace(context_, deal_out_plan());
+            vectors_.emplace(context_, factor_.prepare(analysis_ ? &*analysis_ : nullptr));
             refiner_.emplace(context_, factor_, *vectors_);
         }
     } catch (...) {
@@ -177,34 +130,15 @@ void Solver<T>::State::prepare_inverse(CscMatrix<T> const& matrix, std::uint64_t
     }
 }
 
-// Distributes the structure and the plan to the processes. Returns the rows that each process owns.
-template <class T> DistributedRows Solver<T>::State::deal_out_plan() {
-    if (!context_.is_alone()) {
-        std::vector<std::int32_t> owners;
-        ProcessPlans plans = context_.on_all([] { return ProcessPlans(); });
-        context_.on_root([&] {
-            owners = analysis_->plans.process_of_cblk;
-            plans = std::exchange(analysis_->plans, {});
-        });
-        part_ = deal_plans(context_.comm(), std::move(plans));
-        if (analysis_) analysis_->plans.process_of_cblk = std::move(owners);
-    }
-    factor_.set_plan(structure(), part_ ? part_->plan : analysis_->plan);
-    if (context_.is_alone()) return DistributedRows(system_->order);
-    auto own = context_.on_all([&] { return structure().unknowns; });
-    return {context_.comm(), std::move(own)};
-}
-
 // Finds the pattern of the incomplete factor. Returns the rows that each process owns.
 template <class T>
 DistributedRows Solver<T>::State::prepare_incomplete(CscMatrix<T> const& matrix, std::uint64_t max_memory) {
     ProgressScope const phase(progress(), "symbolic factorization", 0);
     trace::Scope const recorded(context_.phases(), trace::Kind::symbolic);
     IncompleteOptions const none = context_.on_all([] { return IncompleteOptions(); });
-    context_.on_root([&] {
-        if (!analysis_->system.is_identity()) working_copy_ = analysis_->system.apply(matrix);
-    });
-    DistributedRows rows = incomplete_.prepare(working(matrix), analysis_ ? *analysis_->incomplete : none);
+    context_.on_root([&] { working_.set(matrix, analysis_->system); });
+    DistributedRows rows =
+        incomplete_.prepare(working_.of(matrix), analysis_ ? *analysis_->incomplete : none);
     incomplete_.fill(report.analysis);
     incomplete_.fill(report.incomplete);
     context_.on_root([&] {
@@ -223,32 +157,29 @@ template <class T> void Solver<T>::State::drop_analysis() {
     factor_.clear();
     incomplete_.clear();
     scalar_.clear();
-    part_.reset();
     analysis_.reset();
     system_.reset();
-    working_copy_.reset();
+    working_.clear();
 }
 
 template <class T> Inertia Solver<T>::State::inertia() {
-    require_factors("inertia");
-    require_complete("inertia");
+    require("inertia", {Need::factors, Need::complete});
     if (system_->is_scalar)
         throw Error(Status::usage, "the pivots of lu have no signs to count");
-    require_known_pivots("the inertia");
+    require("the inertia", {Need::known_pivots});
     return factor_.inertia();
 }
 
 // det A = det B (-1)^odd exp(log_factor), with the working system B (scaled_system.hpp).
 template <class T> Determinant<T> Solver<T>::State::determinant() {
-    require_no_schur("determinant");
-    require_complete("determinant");
+    require("determinant", {Need::all_eliminated, Need::complete});
     // Replaced pivots are zero to working precision here.
     if (report.factor.numerically_singular) return {T(0), -std::numeric_limits<double>::infinity()};
     if (system_->is_scalar) {
         auto const [phase, log_modulus] = scalar_.factors().determinant();
         return {phase, log_modulus};
     }
-    require_known_pivots("the determinant");
+    require("the determinant", {Need::known_pivots});
     Determinant<T> const of_working = factor_.determinant();
     return context_.on_root([&] {
         ScaledSystem<T> const& system = analysis_->system;
@@ -258,7 +189,7 @@ template <class T> Determinant<T> Solver<T>::State::determinant() {
 }
 
 template <class T> DenseMatrix<T> Solver<T>::State::schur_complement() {
-    require_schur("schur_complement");
+    require("schur_complement", {Need::schur});
     return factor_.schur_complement(kept_unknowns());
 }
 

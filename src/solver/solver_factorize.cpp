@@ -190,8 +190,9 @@ template <class T> void Solver<T>::State::check_values(CscMatrix<T> const& matri
         pattern_ = pattern;
         if (!system_->allow_singular) require_no_zero_row(matrix, analysis_->options.schur);
         bool const narrow = analysis_->factors_narrow(options.mixed_precision);
-        auto const needs =
-            system_->is_incomplete ? memory_needs() : memory_needs(narrow ? scalar_of<Low> : scalar_of<T>);
+        auto const needs = system_->is_incomplete
+                               ? memory_needs()
+                               : analysis_->memory_of_processes(narrow ? scalar_of<Low> : scalar_of<T>);
         require_memory(context_.largest_sum_of_a_computer(needs), options.max_memory);
         context_.interrupt()->check();
     });
@@ -214,8 +215,7 @@ template <class T> void Solver<T>::State::choose_system(CscMatrix<T> const& matr
 template <class T> void Solver<T>::State::prepare_assembly(CscMatrix<T> const& matrix) {
     if (factor_.has_assembly()) return;
     trace::Scope const recorded(context_.phases(), trace::Kind::assembly);
-    factor_.set_assembly(working(matrix), analysis_ ? analysis_->structure : no_structure,
-                         analysis_ ? analysis_->plans.process_of_cblk : std::span<std::int32_t const>());
+    factor_.set_assembly(working_.of(matrix));
 }
 
 // On process 0: scales the system, unless the factorization is Cholesky, which needs no scales.
@@ -231,23 +231,13 @@ template <class T> void Solver<T>::State::scale_for(Factorization kind, CscMatri
 // refinement.
 template <class T> void Solver<T>::State::make_working(CscMatrix<T> const& matrix) {
     form_ = context_.on_root([&] {
-        ScaledSystem<T>& system = analysis_->system;
-        working_copy_.reset();
-        if (!system.is_identity()) {
-            working_copy_ = system.apply(matrix);
-            if (system.rescale(*working_copy_, analysis_->options.schur)) vectors_->invalidate_system();
-        }
-        values_ = hash_of_values(matrix);
+        if (working_.set_and_rescale(matrix, analysis_->system, analysis_->options.schur))
+            vectors_->invalidate_system();
         report.factorization = analysis_->form.kind;
         return analysis_->form;
     });
     vectors_->set_system(analysis_ ? analysis_->system : no_scaling<T>);
-    refiner_->set_matrix(working(matrix));
-}
-
-template <class T> CscMatrix<T> const& Solver<T>::State::working(CscMatrix<T> const& matrix) const {
-    if (analysis_ && analysis_->system.is_identity()) return matrix;
-    return working_copy_ ? *working_copy_ : no_matrix<T>;
+    refiner_->set_matrix(working_.of(matrix));
 }
 
 // Factorizes in lower precision if the options say so. Returns false, with the reason in a note, if the
@@ -277,7 +267,8 @@ template <class T> bool Solver<T>::State::factorize_narrow(CscMatrix<T> const& m
 template <class T> void Solver<T>::State::factorize_full(CscMatrix<T> const& matrix, bool delays) {
     if (report.factor.precision_fell_back)
         context_.on_root([&] {
-            require_memory(context_.largest_sum_of_a_computer(memory_needs(scalar_of<T>)), options.max_memory);
+            require_memory(context_.largest_sum_of_a_computer(analysis_->memory_of_processes(scalar_of<T>)),
+                           options.max_memory);
         });
     try {
         if (delays)
@@ -346,7 +337,8 @@ template <class T> void Solver<T>::State::take_condition(ConditionEstimate const
 }
 
 template <class T> void Solver<T>::State::examine_factors(CscMatrix<T> const& matrix) {
-    refiner_->examine(factor_, report.factor.pivots_replaced, may_grow(), kept_unknowns(), working(matrix));
+    refiner_->examine(factor_, report.factor.pivots_replaced, may_grow(), kept_unknowns(),
+                      working_.of(matrix));
     report_singularity();
 }
 
@@ -381,8 +373,8 @@ std::optional<DelayRules> Solver<T>::State::choose_delays(bool narrow, Pivoting 
     double const roundoff = static_cast<double>(narrow ? epsilon<Low> : epsilon<T>);
     std::optional<DelayRules> rules = delay_rules(pivoting, options.pivot_tolerance, roundoff);
     if (rules && options.max_memory > 0) {
-        std::uint64_t const panels =
-            context_.largest_sum_of_a_computer(memory_needs(narrow ? scalar_of<Low> : scalar_of<T>));
+        std::uint64_t const panels = context_.largest_sum_of_a_computer(
+            analysis_->memory_of_processes(narrow ? scalar_of<Low> : scalar_of<T>));
         auto const sharing = static_cast<std::uint64_t>(context_.processes_of_a_computer());
         rules->most_bytes = (options.max_memory - std::min(panels, options.max_memory)) / sharing;
     }
@@ -398,13 +390,13 @@ template <class T> void Solver<T>::State::factorize_numbers(CscMatrix<T> const& 
         double const smallest = 10 * std::sqrt(static_cast<double>(system_->order)) * roundoff;
         double const usual = settings.delays ? std::min(std::sqrt(roundoff), smallest) : std::sqrt(roundoff);
         double const relative = options.pivot_threshold >= 0 ? options.pivot_threshold : usual;
-        CscMatrix<T> const& a = working(matrix);
+        CscMatrix<T> const& a = working_.of(matrix);
         double const largest = // kept unknowns are not scaled
             system_->kept > 0 ? max_abs(interior_block(a, analysis_->options.schur)) : max_abs(a);
         return relative * (largest > 0 ? largest : 1.0);
     });
     may_have_delayed_ = settings.delays.has_value();
-    auto const results = factor_.factorize(working(matrix), settings, narrow);
+    auto const results = factor_.factorize(working_.of(matrix), settings, narrow);
     report = context_.on_root([&] { // later decisions depend on the report
         FactorReport& out = report.factor;
         double const before = out.time_s; // time of a failed attempt
@@ -436,7 +428,7 @@ template <class T> void Solver<T>::State::factorize_incomplete(CscMatrix<T> cons
         return PivotDemand{form_.kind == Factorization::llh,
                            is_default ? 0 : std::max(options.pivot_threshold, least), most_restarts};
     });
-    IncompletePivots const found = incomplete_.factorize(working(matrix), pivots);
+    IncompletePivots const found = incomplete_.factorize(working_.of(matrix), pivots);
     Index const replaced = found.replaced;
     incomplete_.fill(report.incomplete);
     report = context_.on_root([&] { // later decisions depend on the report
@@ -472,14 +464,13 @@ template <class T> void Solver<T>::State::report_singularity() {
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void Solver<T>::State::factorize(CscMatrix<T> const&);                                          \
-    template void Solver<T>::State::factorize_full(CscMatrix<T> const&, bool);                              \
+    template void Solver<T>::State::factorize_full(CscMatrix<T> const&, bool);                               \
     template void Solver<T>::State::examine_factors(CscMatrix<T> const&);                                    \
     template void Solver<T>::State::prepare_assembly(CscMatrix<T> const&);                                   \
     template bool Solver<T>::State::has_avoidable_pivots();                                                  \
     template void Solver<T>::State::avoid_replaced_pivots(CscMatrix<T> const&, std::string_view);            \
     template void Solver<T>::State::take_condition(ConditionEstimate const&);                                \
-    template Options Solver<T>::State::options_of_analysis() const;                                          \
-    template CscMatrix<T> const& Solver<T>::State::working(CscMatrix<T> const&) const;
+    template Options Solver<T>::State::options_of_analysis() const;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

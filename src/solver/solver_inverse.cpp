@@ -1,44 +1,58 @@
-// Entries of the inverse of the factorized matrix.
+// Factors of the factorized matrix and entries of its inverse in espalier::Solver.
 #include <algorithm>
 #include <cmath>
 #include <memory>
-
-#include <fmt/format.h>
 
 #include "analysis/checks.hpp"
 #include "kernels/blas.hpp"
 #include "matrix/convert.hpp"
 #include "matrix/entries.hpp"
 #include "solve/sparse_inverse.hpp"
+#include "solver/callers_factors.hpp"
 #include "solver/solver_state.hpp"
 
 namespace espalier {
 
-// Requires that this process has the factors of all unknowns, and in T.
-template <class T> void Solver<T>::State::require_own_factors(char const* what) const {
-    require_no_schur(what);
-    require_complete(what);
-    if (!context_.is_alone())
-        throw Error(Status::unsupported, std::string(what) + " needs a single process");
-    if (factor_.is_narrow())
-        throw Error(Status::unsupported,
-                    std::string(what) + " needs factors in full precision; set mixed_precision to false");
+template <class T> Factors<T> Solver<T>::State::factors() {
+    require("factors", {Need::own_factors});
+    return all_factors(false);
+}
+
+// With `keeps_zeros`, the factors have all entries of their structure.
+template <class T> Factors<T> Solver<T>::State::all_factors(bool keeps_zeros) {
+    if (!system_->is_scalar) return callers_factors(analysis_->system, factor_.factor(), keeps_zeros);
+    Factors<T> found = scalar_.factors().explicit_factors(context_.interrupt());
+    if (keeps_zeros) return found;
+    for (CscMatrix<T>* const a : {&found.lower, &found.upper})
+        retain_entries(*a, [a](Index, Index, Offset p) { return a->values[p] != T(0); });
+    return found;
+}
+
+template <class T> std::vector<T> Solver<T>::State::solve_half(std::span<T const> b, bool forward) {
+    require(forward ? "solve_lower" : "solve_lower_adjoint", {Need::own_factors});
+    if (system_->is_scalar || form_.has_upper())
+        throw Error(Status::usage,
+                    "solves with one factor need a symmetric factorization (llh, llt, ldlt or ldlh)");
+    require_block(b.size(), system_->order, call_.columns, "the right-hand side");
+    SingleThreadedBlas const blas;
+    return espalier::solve_half(analysis_->system, factor_, b, call_.columns, forward);
 }
 
 // Computes A^-1 on the structure of the factors. Works on a copy of factors without column blocks or with
 // delayed columns.
 template <class T> InverseEntries<T> Solver<T>::State::invert(char const* what) {
-    require_own_factors(what);
+    require(what, {Need::own_factors});
     if (report.factor.numerically_singular)
         throw Error(Status::singular, "the matrix is singular to working precision and has no inverse");
     if (report.factor.pivots_replaced > 0)
-        throw Error(Status::unsupported,
-                    std::string(what) + " needs the factors of the matrix itself, and some pivots were replaced");
-    require_no_growth(what);
+        throw Error(
+            Status::unsupported,
+            fmt::format("{} needs the factors of the matrix itself, and some pivots were replaced", what));
+    require(what, {Need::no_growth});
     bool const is_sparse = system_->is_scalar || factor_.factor().has_delayed();
     std::uint64_t const needed =
         is_sparse ? 2 * (sizeof(T) + sizeof(Index)) * static_cast<std::uint64_t>(report.analysis.nnz_stored)
-                  : SelectedInverse<T>::bytes(structure(), form_, context_.workers().size());
+                  : SelectedInverse<T>::bytes(factor_.structure(), form_, context_.workers().size());
     require_memory(report.analysis.memory_bytes + needed, options.max_memory, "the selected inverse");
     if (is_sparse) {
         auto const inverse =
@@ -46,48 +60,14 @@ template <class T> InverseEntries<T> Solver<T>::State::invert(char const* what) 
         return [inverse](Index row, Index column) { return inverse->entry(row, column); };
     }
     SingleThreadedBlas const blas;
-    auto const inverse = std::make_shared<SelectedInverse<T> const>(factor_.selected_inverse());
-    return [this, inverse](Index row, Index column) { return entry_of_inverse(*inverse, row, column); };
-}
-
-// With the working system B = P R A C, the inverse is A^-1 = C B^-1 P R.
-template <class T>
-std::optional<T> Solver<T>::State::entry_of_inverse(SelectedInverse<T> const& inverse, Index row,
-                                                    Index column) const {
-    ScaledSystem<T> const& system = analysis_->system;
-    std::vector<Index> const& perm = structure().perm;
-    std::optional<T> const entry = inverse.entry(perm[row], perm[system.row_place(column)]);
-    if (!entry) return std::nullopt;
-    return *entry * static_cast<Real<T>>(system.column_scale(row)) * static_cast<Real<T>>(system.row_scale(column));
-}
-
-// Computes the diagonal of A A^-1, which needs exactly these entries. Adds a note if it is far from the
-// identity.
-template <class T>
-void Solver<T>::State::check_inverse(CscMatrix<T> const& matrix, CscMatrix<T> const& inverse) {
-    std::vector<T> sums(matrix.rows, T(-1));
-    CscMatrix<T> const whole = matrix.symmetry == Symmetry::general ? CscMatrix<T>() : expand_symmetric(inverse);
-    // row i of A is column i of these
-    CscMatrix<T> const& rows = matrix.symmetry == Symmetry::general ? inverse : whole;
-    CscMatrix<T> const full = expand_symmetric(matrix);
-    std::vector<Offset> next(rows.col_ptr.begin(), rows.col_ptr.end() - 1);
-    for (Index j = 0; j < full.cols; ++j)
-        for (Offset const p : full.entries_of(j)) {
-            Index const i = full.row_ind[p];
-            sums[i] += full.values[p] * rows.values[next[i]++];
-        }
-    double worst = 0;
-    for (T const sum : sums) {
-        auto const error = static_cast<double>(std::abs(sum));
-        if (!(error <= worst)) worst = error; // also true for a NaN
-    }
-    if (!(worst <= std::sqrt(static_cast<double>(epsilon<T>))))
-        note("the selected inverse is inaccurate: the diagonal of A A^-1 differs from 1 by {:.1e}", worst);
+    return callers_inverse(analysis_->system,
+                           std::make_shared<SelectedInverse<T> const>(factor_.selected_inverse()),
+                           factor_.structure().perm);
 }
 
 // The transpose of an entry of A is on the structure of the factors, whose rows are permuted.
 template <class T> CscMatrix<T> Solver<T>::State::selected_inverse(CscMatrix<T> const& matrix) {
-    require_factors("selected_inverse");
+    require("selected_inverse", {Need::factors});
     if (context_.is_alone()) require_pattern(matrix, pattern_, "selected_inverse");
     InverseEntries<T> const inverse = invert("selected_inverse");
     auto const entry = [&](Index i, Index j) {
@@ -96,12 +76,14 @@ template <class T> CscMatrix<T> Solver<T>::State::selected_inverse(CscMatrix<T> 
     };
     CscMatrix<T> result = transpose(matrix);
     for_each_entry(result, [&](Index i, Index j, Offset p) { result.values[p] = entry(i, j); });
-    check_inverse(matrix, result);
+    double const worst = error_of_inverse(matrix, result);
+    if (!(worst <= std::sqrt(static_cast<double>(epsilon<T>))))
+        note("the selected inverse is inaccurate: the diagonal of A A^-1 differs from 1 by {:.1e}", worst);
     return result;
 }
 
 template <class T> std::vector<T> Solver<T>::State::inverse_diagonal() {
-    require_factors("inverse_diagonal");
+    require("inverse_diagonal", {Need::factors});
     std::vector<T> diagonal;
     std::vector<Index> missing;
     {
@@ -115,36 +97,25 @@ template <class T> std::vector<T> Solver<T>::State::inverse_diagonal() {
                 missing.push_back(i);
         }
     }
-    solve_for_diagonal(missing, diagonal);
+    SingleThreadedBlas const blas;
+    ScaledSystem<T> const& system = analysis_->system;
+    auto const solve = [&](std::span<T> block, Index columns) {
+        system.to_working(block, columns);
+        if (system_->is_scalar)
+            scalar_.solve(block, columns, MatrixOp::none);
+        else
+            factor_.solve(block, columns, MatrixOp::none);
+        system.from_working(block, columns);
+    };
+    solve_for_diagonal<T>(solve, missing, diagonal);
     return diagonal;
 }
 
-// Computes these entries of the diagonal of A^-1 by solves with unit vectors.
-template <class T>
-void Solver<T>::State::solve_for_diagonal(std::span<Index const> rows, std::vector<T>& diagonal) {
-    constexpr std::size_t block_columns = 64;
-    SingleThreadedBlas const blas;
-    Index const n = system_->order;
-    auto const solve = [&](std::vector<T>& block, Index columns) {
-        if (system_->is_scalar) return scalar_.solve(block, columns, MatrixOp::none);
-        ScaledSystem<T> const& system = analysis_->system;
-        system.to_working(std::span<T>(block), columns);
-        factor_.solve(block, columns, MatrixOp::none);
-        system.from_working(std::span<T>(block), columns);
-    };
-    for (; !rows.empty(); rows = rows.subspan(std::min(rows.size(), block_columns))) {
-        auto const some = rows.first(std::min(rows.size(), block_columns));
-        std::vector<T> block(n * some.size(), T(0));
-        for (std::size_t k = 0; k < some.size(); ++k) block[n * k + some[k]] = T(1);
-        solve(block, std::ssize(some));
-        for (std::size_t k = 0; k < some.size(); ++k) diagonal[some[k]] = block[n * k + some[k]];
-    }
-}
-
 #define ESPALIER_INSTANTIATE(T)                                                                              \
+    template Factors<T> Solver<T>::State::factors();                                                         \
+    template std::vector<T> Solver<T>::State::solve_half(std::span<T const>, bool);                          \
     template CscMatrix<T> Solver<T>::State::selected_inverse(CscMatrix<T> const&);                           \
-    template std::vector<T> Solver<T>::State::inverse_diagonal();                                            \
-    template void Solver<T>::State::require_own_factors(char const*) const;
+    template std::vector<T> Solver<T>::State::inverse_diagonal();
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

@@ -23,14 +23,6 @@ template <class T> std::vector<std::uint64_t> Solver<T>::State::memory_needs() c
     return bytes;
 }
 
-// On process 0: the memory that each process needs with factors of this precision.
-template <class T> std::vector<std::uint64_t> Solver<T>::State::memory_needs(Scalar factor_scalar) const {
-    std::vector<std::uint64_t> bytes;
-    for (Index p = 0; p < std::ssize(analysis_->needs); ++p)
-        bytes.push_back(analysis_->memory_bytes(factor_scalar, p));
-    return bytes;
-}
-
 // Collective, with factors. Throws Error{out_of_memory} unless the factors and the vectors of a call fit into
 // the limit. Returns the bytes that the limit leaves for each process; 0 without a limit.
 template <class T>
@@ -92,7 +84,6 @@ template <class T> void Solver<T>::State::require_memory_of_condition() {
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template std::vector<std::uint64_t> Solver<T>::State::memory_needs() const;                              \
-    template std::vector<std::uint64_t> Solver<T>::State::memory_needs(Scalar) const;                        \
     template std::uint64_t Solver<T>::State::require_memory_of(CallMemory const&, std::string_view);         \
     template std::uint64_t Solver<T>::State::require_memory_of_columns(CallMemory const&, char const*);      \
     template void Solver<T>::State::require_memory_of_solve();                                               \

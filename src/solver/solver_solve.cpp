@@ -45,7 +45,7 @@ template <class T> void Solver<T>::State::expect_rows(std::size_t entries, Index
 }
 
 template <class T> void Solver<T>::State::solve(std::span<T> x, std::span<T const> b, std::vector<T>* made) {
-    require_no_schur("solve");
+    require("solve", {Need::all_eliminated});
     expect_blocks(made ? b.size() : x.size(), "the right-hand side");
     require_memory_of_solve();
     context_.on_all([&] {
@@ -58,7 +58,7 @@ template <class T> void Solver<T>::State::solve(std::span<T> x, std::span<T cons
 
 template <class T>
 std::vector<T> Solver<T>::State::solve_rows(std::span<T const> b, Index columns, MatrixOp op) {
-    require_no_schur("solve_rows");
+    require("solve_rows", {Need::all_eliminated});
     expect_rows(b.size(), columns, op);
     require_memory_of_solve();
     std::vector<T> x = context_.on_all([&] { return std::vector<T>(b.begin(), b.end()); });
@@ -83,7 +83,7 @@ template <class T> void Solver<T>::State::solve_given(std::span<T> x) {
 }
 
 template <class T> DenseMatrix<T> Solver<T>::State::solve_sparse(CscMatrix<T> const& b) {
-    require_no_schur("solve");
+    require("solve", {Need::all_eliminated});
     Index const n = system_->order;
     Timer const timer;
     DenseMatrix<T> x;
@@ -118,7 +118,7 @@ template <class T> DenseMatrix<T> Solver<T>::State::solve_sparse(CscMatrix<T> co
 
 template <class T>
 RefineReport Solver<T>::State::refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x) {
-    require_no_schur("refine");
+    require("refine", {Need::all_eliminated});
     use_matrix(matrix, "refine");
     expect_blocks(b.size(), "the right-hand side");
     expect_blocks(x.size(), "the solution");
@@ -128,7 +128,7 @@ RefineReport Solver<T>::State::refine(CscMatrix<T> const& matrix, std::span<T co
 template <class T> RefineReport Solver<T>::State::refine_rows(CscMatrix<T> const& matrix,
                                                               std::span<T const> b, std::span<T> x,
                                                               Index columns, MatrixOp op) {
-    require_no_schur("refine_rows");
+    require("refine_rows", {Need::all_eliminated});
     use_matrix(matrix, "refine_rows");
     expect_rows(b.size(), columns, op);
     context_.on_all([&] {
@@ -142,14 +142,11 @@ template <class T> RefineReport Solver<T>::State::refine_rows(CscMatrix<T> const
 template <class T> void Solver<T>::State::use_matrix(CscMatrix<T> const& matrix, char const* what) {
     bool const is_new = context_.on_root([&] {
         require_pattern(matrix, pattern_, what);
-        bool const refers = context_.is_alone() && analysis_->system.is_identity();
-        std::uint64_t const values = refers ? 0 : hash_of_values(matrix);
-        if (!refers && values == values_) return false;
-        if (!analysis_->system.is_identity()) working_copy_ = analysis_->system.apply(matrix);
-        values_ = values;
+        if (working_.has_values_of(matrix)) return false;
+        working_.set(matrix, analysis_->system);
         return true;
     });
-    if (is_new) refiner_->set_matrix(working(matrix));
+    if (is_new) refiner_->set_matrix(working_.of(matrix));
 }
 
 // b and x are in the layout of the caller.
@@ -227,8 +224,7 @@ void Solver<T>::State::bound_forward_error(std::span<T const> b, std::span<T con
 }
 
 template <class T> double Solver<T>::State::reciprocal_condition(CscMatrix<T> const& matrix) {
-    require_no_schur("reciprocal_condition");
-    require_complete("reciprocal_condition");
+    require("reciprocal_condition", {Need::all_eliminated, Need::complete});
     use_matrix(matrix, "reciprocal_condition");
     require_memory_of_condition();
     SingleThreadedBlas const blas;
@@ -246,8 +242,7 @@ template <class T> double Solver<T>::State::reciprocal_condition(CscMatrix<T> co
 }
 
 template <class T> NullSpace<T> Solver<T>::State::null_space(CscMatrix<T> const& matrix) {
-    require_no_schur("null_space");
-    require_complete("null_space");
+    require("null_space", {Need::all_eliminated, Need::complete});
     use_matrix(matrix, "null_space");
     double const tolerance = call_.tolerance_of_values;
     if (!(tolerance >= 0) || tolerance >= 1)
@@ -291,7 +286,7 @@ std::vector<T> Solver<T>::State::eliminate_interior(std::span<T const> b, std::v
 }
 
 template <class T> std::vector<T> Solver<T>::State::condense(std::span<T const> b) {
-    require_schur("condense");
+    require("condense", {Need::schur});
     Timer const timer;
     SingleThreadedBlas const blas;
     std::vector<T> own;
@@ -308,7 +303,7 @@ template <class T> std::vector<T> Solver<T>::State::condense(std::span<T const> 
 }
 
 template <class T> std::vector<T> Solver<T>::State::expand(std::span<T const> b, std::span<T const> x_schur) {
-    require_schur("expand");
+    require("expand", {Need::schur});
     context_.on_root([&] {
         require_block(x_schur.size(), system_->kept, call_.columns, "the solution of the condensed system");
     });

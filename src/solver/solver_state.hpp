@@ -3,7 +3,7 @@
 // vectors that are not distributed. A process that follows runs the same code with empty arguments.
 #pragma once
 
-#include <functional>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,17 +17,16 @@
 #include "analysis/predictions.hpp"
 #include "comm/collective_call.hpp"
 #include "espalier/espalier.hpp"
+#include "solver/callers_factors.hpp"
 #include "solver/incomplete_preconditioner.hpp"
 #include "solver/numeric_factor.hpp"
 #include "solver/process_context.hpp"
 #include "solver/refiner.hpp"
 #include "solver/scalar_factor.hpp"
 #include "solver/system_vectors.hpp"
+#include "solver/working_matrix.hpp"
 
 namespace espalier {
-
-/// The entries (i, j) of the inverse; nullopt for those that were not computed.
-template <class T> using InverseEntries = std::function<std::optional<T>(Index, Index)>;
 
 struct CallArguments {
     Index columns = 0;
@@ -54,11 +53,20 @@ struct CallSettings : CallArguments {
     std::uint64_t max_memory = 0;
 };
 
-/// Empty objects for processes without a matrix or an analysis. They exist before memory can be scarce. The
-/// first one has a public type, and the library would export it if it were not hidden.
-template <class T> [[gnu::visibility("hidden")]] inline CscMatrix<T> const no_matrix{};
+/// The scaling on processes without an analysis. It exists before memory can be scarce.
 template <class T> inline ScaledSystem<T> const no_scaling{};
-inline BlockStructure const no_structure{};
+
+/// What a call or a result needs.
+enum class Need {
+    factors,        ///< Factors of any kind.
+    all_eliminated, ///< Factors without a Schur complement.
+    schur,          ///< Factors with one.
+    complete,       ///< An analysis for complete factors.
+    supernodes,     ///< An analysis with supernodes.
+    own_factors,    ///< Complete factors of all unknowns in this process, in T.
+    known_pivots,   ///< Pivots that were not replaced, and no growth.
+    no_growth,      ///< Factors that are accurate enough for a result that is not refined.
+};
 
 template <class T> struct Solver<T>::State {
     /// Collective. Processes with `follows` only call follow().
@@ -132,12 +140,13 @@ template <class T> struct Solver<T>::State {
 
     // Analysis and factorization.
     void analyze(CscMatrix<T> const& matrix, Options const& with);
+    void begin_reports();
+    void report_analysis(std::uint64_t resident);
     void factorize_values(CscMatrix<T> const& matrix, std::string const& reason_to_delay = {});
     void analyze_again(CscMatrix<T> const& matrix);
     void factorize_by_supernodes(CscMatrix<T> const& matrix);
     [[nodiscard]] Options options_of_analysis() const;
     void prepare_inverse(CscMatrix<T> const& matrix, std::uint64_t max_memory);
-    DistributedRows deal_out_plan();
     DistributedRows prepare_incomplete(CscMatrix<T> const& matrix, std::uint64_t max_memory);
     void drop_analysis();
     void check_values(CscMatrix<T> const& matrix);
@@ -145,7 +154,6 @@ template <class T> struct Solver<T>::State {
     void prepare_assembly(CscMatrix<T> const& matrix);
     void scale_for(Factorization kind, CscMatrix<T> const& matrix);
     void make_working(CscMatrix<T> const& matrix);
-    [[nodiscard]] CscMatrix<T> const& working(CscMatrix<T> const& matrix) const;
     void factorize_scalar(CscMatrix<T> const& matrix);
     bool factorize_narrow(CscMatrix<T> const& matrix);
     void factorize_full(CscMatrix<T> const& matrix, bool delays = false);
@@ -175,20 +183,14 @@ template <class T> struct Solver<T>::State {
     void bound_forward_error(std::span<T const> b, std::span<T const> x);
     std::vector<T> eliminate_interior(std::span<T const> b, std::vector<T>& own);
 
-    void check_update(CscMatrix<T> const& matrix, CscMatrix<T> const& w, int sign) const;
     std::optional<std::string> change_factors(CscMatrix<T> const& changed, CscMatrix<T> const& w, int sign);
     void finish_update(CscMatrix<T> const& changed, bool keeps_pattern);
     void factorize_any(CscMatrix<T> const& matrix);
 
-    void require_own_factors(char const* what) const;
     InverseEntries<T> invert(char const* what);
     Factors<T> all_factors(bool keeps_zeros);
-    [[nodiscard]] std::optional<T> entry_of_inverse(SelectedInverse<T> const& inverse, Index row, Index column) const;
-    void check_inverse(CscMatrix<T> const& matrix, CscMatrix<T> const& inverse);
-    void solve_for_diagonal(std::span<Index const> rows, std::vector<T>& diagonal);
 
     [[nodiscard]] std::vector<std::uint64_t> memory_needs() const;
-    [[nodiscard]] std::vector<std::uint64_t> memory_needs(Scalar factor_scalar) const;
     std::uint64_t require_memory_of(CallMemory const& call, std::string_view what);
     std::uint64_t require_memory_of_columns(CallMemory const& call, char const* what);
     void require_memory_of_solve();
@@ -198,13 +200,8 @@ template <class T> struct Solver<T>::State {
         return {context_.is_alone(), !vectors_->is_in_place(), vectors_->scaling().is_scaled};
     }
 
-    void require_factors(char const* what) const;
-    void require_complete(char const* what) const;
-    void require_known_pivots(char const* what) const;
-    void require_no_growth(char const* what) const;
-    void require_supernodes(char const* what) const;
-    void require_no_schur(char const* what) const;
-    void require_schur(char const* what) const;
+    /// Throws the error of the first need that is not met, on all processes. `what` needs it.
+    void require(char const* what, std::initializer_list<Need> needs) const;
     // Adds a note for the user, on process 0. If this fails among several processes, the call fails only at
     // its end, because the other processes continue with it.
     template <class First, class... Parts>
@@ -221,13 +218,9 @@ template <class T> struct Solver<T>::State {
         return analysis_->plan.cuts_panels && analysis_->plan.settings.splitting == Splitting::two_d;
     }
     [[nodiscard]] ProgressSink* progress() const { return context_.is_root() ? options.progress : nullptr; }
-    [[nodiscard]] TraceMetadata trace_metadata(std::string const& matrix_name) const;
     /// The unknowns of a Schur complement on process 0; empty on other processes.
     [[nodiscard]] std::span<Index const> kept_unknowns() const {
         return analysis_ ? std::span<Index const>(analysis_->options.schur) : std::span<Index const>();
-    }
-    [[nodiscard]] BlockStructure const& structure() const {
-        return part_ ? part_->structure : analysis_->structure;
     }
 
     ProcessContext context_;
@@ -238,7 +231,6 @@ template <class T> struct Solver<T>::State {
 
     std::optional<System> system_;        // set by the analysis
     std::optional<Analysis<T>> analysis_; // on process 0
-    std::optional<ProcessPart> part_;     // with several processes
     std::optional<SystemVectors<T>> vectors_;
     NumericFactor<T> factor_; // one of the next three is in use
     ScalarFactor<T> scalar_;
@@ -249,8 +241,7 @@ template <class T> struct Solver<T>::State {
     FactorForm form_;
     // on process 0: the pattern of the analysis, with entries that updates have added
     PatternFingerprint pattern_;
-    std::optional<CscMatrix<T>> working_copy_; // on process 0, unless the working system is the matrix itself
-    std::uint64_t values_ = 0;          // hash of the values of the matrix of the refiner
+    WorkingMatrix<T> working_;
     std::size_t notes_of_analysis_ = 0; // the number of notes before those of the factorization
     std::optional<Error> log_problem_;  // thrown at the end of the call, when no process waits for this one
     bool may_have_delayed_ = false; // whether the pivots were chosen with delays

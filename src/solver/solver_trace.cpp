@@ -13,13 +13,14 @@ Simulation simulation_of(Options const& options, std::string machine, int proces
     return {options, std::move(machine), processes, threads, {}, {}};
 }
 
-template <class T> TraceMetadata Solver<T>::State::trace_metadata(std::string const& matrix_name) const {
+static TraceMetadata trace_metadata(Topology const& topology, Report const& report, Allocation allocation,
+                                    std::string const& matrix_name) {
     TraceMetadata metadata{{"program", "espalier " ESPALIER_VERSION_TEXT},
-                           {"machine", context_.topology().machine_name()},
+                           {"machine", topology.machine_name()},
                            {"scalar", to_string(report.scalar)},
                            {"factorization", to_string(report.factorization)},
                            {"schedule", to_string(report.schedule.policy)},
-                           {"alloc", to_string(options.allocation)},
+                           {"alloc", to_string(allocation)},
                            {"threads", std::to_string(report.threads)},
                            {"processes", std::to_string(report.processes)},
                            {"comm threads", std::to_string(report.comm_threads)}};
@@ -31,17 +32,16 @@ template <class T> Prediction Solver<T>::State::predict(int processes, int threa
                                                         std::string const* trace_path,
                                                         std::string const& matrix_name) const {
     if (!analysis_) throw Error(Status::usage, "predictions need an analysis; call analyze first");
-    require_complete("predict");
-    require_supernodes("predict");
+    require("predict", {Need::complete, Need::supernodes});
     return espalier::predict(*analysis_, context_.topology(), processes, threads, trace_path,
-                             trace_metadata(matrix_name));
+                             trace_metadata(context_.topology(), report, options.allocation, matrix_name));
 }
 
 template <class T> Prediction Solver<T>::State::simulate(Simulation const& what) const {
     if (!analysis_) throw Error(Status::usage, "simulations need an analysis; call analyze first");
-    require_complete("simulate");
-    require_supernodes("simulate");
-    return espalier::simulate(*analysis_, what, trace_metadata(what.matrix_name));
+    require("simulate", {Need::complete, Need::supernodes});
+    return espalier::simulate(
+        *analysis_, what, trace_metadata(context_.topology(), report, options.allocation, what.matrix_name));
 }
 
 template <class T>
@@ -54,7 +54,7 @@ void Solver<T>::State::write_trace(std::string const& path, std::string const& m
     });
     trace::TraceParts parts = context_.recording().collect();
     context_.on_root([&] {
-        parts.metadata.merge(trace_metadata(matrix_name));
+        parts.metadata.merge(trace_metadata(context_.topology(), report, options.allocation, matrix_name));
         if (parts.states.empty())
             throw Error(Status::usage, "nothing was recorded since the last trace was written");
         trace::Trace const trace(std::move(parts));

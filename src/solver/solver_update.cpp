@@ -14,13 +14,15 @@
 
 namespace espalier {
 
-template <class T>
-void Solver<T>::State::check_update(CscMatrix<T> const& matrix, CscMatrix<T> const& w, int sign) const {
-    require_pattern(matrix, pattern_, "update");
-    if (w.rows != system_->order || w.symmetry != Symmetry::general)
-        throw Error(Status::usage,
-                    fmt::format("the columns of an update are a general matrix of {} rows; this one is {} and has {}",
-                                system_->order, to_string(w.symmetry), w.rows));
+namespace {
+
+// Checks the arguments of an update, and the memory for it.
+template <class T> void check_update(CscMatrix<T> const& matrix, CscMatrix<T> const& w, int sign) {
+    if (w.rows != matrix.rows || w.symmetry != Symmetry::general)
+        throw Error(
+            Status::usage,
+            fmt::format("the columns of an update are a general matrix of {} rows; this one is {} and has {}",
+                        matrix.rows, to_string(w.symmetry), w.rows));
     if (sign != 1 && sign != -1)
         throw Error(Status::usage, fmt::format("the sign of an update is {}; expected 1 or -1", sign));
     w.validate();
@@ -36,6 +38,8 @@ void Solver<T>::State::check_update(CscMatrix<T> const& matrix, CscMatrix<T> con
                                 "{:.2g} are available",
                                 products, bytes, most));
 }
+
+} // namespace
 
 // Changes the factors of the only process in place, if possible. Otherwise leaves them unchanged and returns
 // the reason.
@@ -69,11 +73,8 @@ template <class T> void Solver<T>::State::finish_update(CscMatrix<T> const& chan
         factor_.drop_assembly();
         pattern_ = PatternFingerprint(changed);
     }
-    if (!analysis_->system.is_identity()) {
-        working_copy_ = analysis_->system.apply(changed);
-        values_ = hash_of_values(changed);
-    }
-    refiner_->set_matrix(working(changed));
+    working_.set(changed, analysis_->system);
+    refiner_->set_matrix(working_.of(changed));
     report.refine = {};
     report.factor.rcond = -1;
     report.notes.resize(std::min(report.notes.size(), notes_of_analysis_));
@@ -95,14 +96,14 @@ template <class T> void Solver<T>::State::factorize_any(CscMatrix<T> const& matr
 }
 
 template <class T> bool Solver<T>::State::update(CscMatrix<T>& matrix, CscMatrix<T> const& w, int sign) {
-    require_no_schur("update");
-    require_complete("update");
+    require("update", {Need::all_eliminated, Need::complete});
     Timer const timer;
     SingleThreadedBlas const blas;
     std::optional<MatrixChange<T>> change;
     std::optional<std::string> reason;
     try {
         context_.on_root([&] {
+            require_pattern(matrix, pattern_, "update");
             check_update(matrix, w, sign);
             change.emplace(matrix, outer_product(w, sign, matrix.symmetry));
         });

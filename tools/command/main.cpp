@@ -109,7 +109,7 @@ class Parser {
             std::ifstream file(argument_);
             std::string const page(std::istreambuf_iterator<char>(file), {});
             if (!file || page.empty())
-                throw Error(Status::io_error, argument_ + ": cannot read the template");
+                throw Error(Status::io_error, fmt::format("{}: cannot read the template", argument_));
             reference_ = manual_page(page, commands_);
         });
     }

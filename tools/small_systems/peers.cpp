@@ -93,7 +93,7 @@ class Pardiso : public SmallSolver {
         void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
         if (!handle) throw Error(Status::io_error, dlerror());
         run_ = reinterpret_cast<Run>(dlsym(handle, "pardiso"));
-        if (!run_) throw Error(Status::io_error, library + " has no function pardiso");
+        if (!run_) throw Error(Status::io_error, fmt::format("{} has no function pardiso", library));
         settings_[0] = 1;
         settings_[1] = 2;                            // METIS
         settings_[9] = type_ == 11 ? 13 : 8;         // small pivots

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "io/read.hpp"
@@ -165,7 +167,7 @@ CscMatrix<double> make_system(std::string const& name) {
         return kind->second(std::stoll(name.substr(colon + 1)));
     auto read = read_matrix(name, 1);
     if (auto* const real = std::get_if<CscMatrix<double>>(&read.matrix)) return std::move(*real);
-    throw Error(Status::unsupported, name + " is not a real matrix");
+    throw Error(Status::unsupported, fmt::format("{} is not a real matrix", name));
 }
 
 CscMatrix<double> with_both_triangles(CscMatrix<double> const& a) {

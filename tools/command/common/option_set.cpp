@@ -48,8 +48,10 @@ void OptionSet::flag(OptionText text, bool& value) {
 
 void OptionSet::value(OptionText text, std::function<void(std::string const&)> const& take, bool repeats) {
     auto const take_given = [name = text.name, take, repeats](std::vector<std::string> const& given) {
-        if (given.size() > 1 && !repeats) throw Error(Status::usage, name + " is given more than once");
-        if (given.empty() || given.front().empty()) throw Error(Status::usage, name + " needs a value");
+        if (given.size() > 1 && !repeats)
+            throw Error(Status::usage, fmt::format("{} is given more than once", name));
+        if (given.empty() || given.front().empty())
+            throw Error(Status::usage, fmt::format("{} needs a value", name));
         for (std::string const& one : given) take(one);
     };
     auto* const option = app_.add_option_function<std::vector<std::string>>(text.name, take_given,
@@ -89,7 +91,7 @@ void OptionSet::library(Options& options, OptionRow const& row) {
         try {
             row.set(options, row, given);
         } catch (Error const& error) { // the message begins with the name
-            throw Error(error.status(), "--" + std::string(error.what()));
+            throw Error(error.status(), fmt::format("--{}", error.what()));
         }
     });
 }

@@ -73,7 +73,7 @@ void check_stdout() {
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
     // Unknown when it was an earlier write that failed.
     std::string const reason = errno == 0 ? "" : ": " + std::generic_category().message(errno);
-    throw Error(Status::io_error, "cannot write to standard output" + reason);
+    throw Error(Status::io_error, fmt::format("cannot write to standard output{}", reason));
 }
 
 } // namespace espalier::command

@@ -1,0 +1,77 @@
+// What calls of espalier::Solver need, and the errors if it is missing.
+#include <fmt/format.h>
+
+#include "solver/solver_state.hpp"
+
+namespace espalier {
+
+namespace {
+
+template <class... Parts>
+void demand(bool holds, Status status, fmt::format_string<Parts...> message, Parts&&... parts) {
+    if (!holds) throw Error(status, fmt::format(message, std::forward<Parts>(parts)...));
+}
+
+} // namespace
+
+template <class T> void Solver<T>::State::require(char const* what, std::initializer_list<Need> needs) const {
+    for (Need const need : needs) switch (need) {
+        case Need::factors:
+            demand(factorized_, Status::usage, "{} was called before factorize", what);
+            break;
+        case Need::all_eliminated:
+            require(what, {Need::factors});
+            demand(system_->kept == 0, Status::usage,
+                   "{} needs all unknowns eliminated, and Options::schur keeps {} of them; use condense and "
+                   "expand",
+                   what, system_->kept);
+            break;
+        case Need::schur:
+            require(what, {Need::factors});
+            demand(system_->kept > 0, Status::usage,
+                   "{} needs a Schur complement, and Options::schur is empty", what);
+            break;
+        case Need::complete:
+            demand(!system_ || !system_->is_incomplete, Status::usage,
+                   "{} needs complete factors, and the method is ilu; use method direct", what);
+            break;
+        case Need::supernodes:
+            demand(!system_ || !system_->is_scalar, Status::usage,
+                   "{} needs supernodes, and the analysis chose to go without; set supernodes to on", what);
+            break;
+        case Need::own_factors:
+            require(what, {Need::all_eliminated, Need::complete});
+            demand(context_.is_alone(), Status::unsupported, "{} needs a single process", what);
+            demand(!factor_.is_narrow(), Status::unsupported,
+                   "{} needs factors in full precision; set mixed_precision to false", what);
+            break;
+        case Need::known_pivots: {
+            // The signs and sizes of replaced pivots are lost. If columns can be delayed, only pivots that
+            // are zero to working precision are replaced.
+            Index const replaced = report.factor.pivots_replaced;
+            demand(replaced == 0 || may_have_delayed_, Status::inaccurate,
+                   "{} is not known, because {} pivot{} replaced; factorize with pivoting delayed or auto",
+                   what, replaced, replaced == 1 ? " was" : "s were");
+            require(what, {Need::no_growth});
+            break;
+        }
+        case Need::no_growth: {
+            // Determinants of 100 perturbed columns change by 1e-3 with an error of 1e-5. There is nothing
+            // better than delayed columns, so their errors may be as large as signs of pivots allow.
+            double const most = may_have_delayed_ ? 0.1 : 1e-5;
+            double const error = refiner_->errors_of_factors().forward;
+            demand(!refiner_->has_growth() || error <= most, Status::inaccurate,
+                   "{} is not known, because solutions by the factors have an error of {:.1e}; factorize "
+                   "with pivoting "
+                   "delayed or auto, or with matching on",
+                   what, error);
+            break;
+        }
+        }
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template void Solver<T>::State::require(char const*, std::initializer_list<Need>) const;
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier
