@@ -44,14 +44,24 @@ def test_messages_count_rows_from_0():
     refuses(espalier.InputError, lambda: espalier.Solver().factorize(A.tocsc()), r"row 3, column 3 \(counted from 0\)")
 
 
-def test_solvers_cannot_be_copied_or_pickled():
-    solver = espalier.Solver().factorize(laplacian(2))
-    for owner in (solver, espalier.lu(laplacian(2)), espalier.ilu(laplacian(2))):
-        for attempt in (copy.deepcopy, pickle.dumps):
-            refuses(TypeError, lambda: attempt(owner), "cannot be copied or pickled")
-    for owner in (solver, espalier.cholesky(laplacian(2)), espalier.lu(laplacian(2))):
-        refuses(TypeError, lambda: copy.copy(owner), "cannot be copied or pickled")
-    np.testing.assert_allclose(laplacian(2) @ solver.solve(np.ones(8)), 1)
+def test_solvers_are_copied_with_their_settings():
+    A, b = laplacian(2), np.ones(8)
+    solver = espalier.Solver(symmetric="symmetric", ordering="metis", tolerance=1e-9, schur=[1, 5]).factorize(A)
+    for make in (copy.copy, copy.deepcopy, lambda owner: pickle.loads(pickle.dumps(owner))):
+        other = make(solver)
+        assert other.options == solver.options and other.symmetry == "symmetric"
+        np.testing.assert_allclose(other.schur_complement(), solver.schur_complement())
+        assert make(espalier.Solver(threads=1)).shape is None
+        np.testing.assert_allclose(make(espalier.ilu(A)) @ b, espalier.ilu(A) @ b)
+        np.testing.assert_allclose(make(espalier.factorized(A))(b), espalier.spsolve(A, b))
+        np.testing.assert_allclose(make(espalier.lu(A).inverse()) @ b, espalier.spsolve(A, b))
+    lines = []
+    solver = espalier.Solver(log=lines.append, symmetric=False).factorize(A)
+    number = len(lines)
+    assert solver.copy(matrix=False).shape is None and len(lines) == number
+    copy.copy(solver)
+    assert len(lines) > number
+    np.testing.assert_allclose(A @ solver.solve(b), 1)
 
 
 def test_options_are_those_that_were_given():

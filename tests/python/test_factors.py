@@ -1,5 +1,9 @@
 """Factor objects: cholesky, ldl and lu."""
 
+import copy
+import pickle
+import sys
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -174,27 +178,6 @@ def test_updates_keep_a_factor_that_they_cannot_change():
     refuses(espalier.InputError, lambda: factor.update(edge, 2), "1 or -1")
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("factorize, make", MAKERS[:2])
-def test_symmetric_factors_are_those_of_scikit_sparse(factorize, make, dtype):
-    A = matrix_of(make, dtype)
-    factor = factorize(A, pivoting="static")
-    L, D, P = factor.L(), factor.D(), factor.P()
-    Lh = L.conj().T
-    bound = 100 * tolerance(dtype) * abs(A).max()
-    np.testing.assert_allclose((L @ D @ Lh).toarray(), A.toarray()[P][:, P], atol=bound)
-    assert sparse.triu(L, 1).nnz == 0
-    assert (factorize is espalier.cholesky) == ((D != sparse.identity(len(P))).nnz == 0)
-    for b in (block(A.shape[0], 3, dtype), block(A.shape[0], 1, dtype)[:, 0]):
-        solves = [(factor.solve_L, L), (factor.solve_Lt, Lh), (factor.solve_D, D)]
-        for solve, matrix in [*solves, (factor.solve_LD, L @ D), (factor.solve_DLt, D @ Lh)]:
-            np.testing.assert_allclose(solve(matrix @ b), b, atol=1e3 * tolerance(dtype) * abs(b).max())
-        np.testing.assert_array_equal(factor.apply_P(b), b[P])
-        np.testing.assert_array_equal(factor.apply_Pt(factor.apply_P(b)), b)
-        x = factor.apply_Pt(factor.solve_DLt(factor.solve_L(factor.apply_P(b))))
-        np.testing.assert_allclose(x, factor(b), atol=1e3 * tolerance(dtype) * abs(b).max())
-
-
 @pytest.mark.parametrize("supernodes", ["on", "off"])
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
 def test_general_factors_are_those_of_superlu(dtype, supernodes):
@@ -208,3 +191,57 @@ def test_general_factors_are_those_of_superlu(dtype, supernodes):
     before = factor.U
     factor.refactorize(2 * A)
     np.testing.assert_allclose(factor.U.toarray(), 2 * before.toarray(), atol=1e-12)
+
+
+def test_arguments_of_splu_are_those_of_scipy():
+    A = general(dtype=np.float64)
+    b = block(60, 1, float)[:, 0]
+    expected = linalg.splu(A).solve(b)
+    for factor in (
+        espalier.splu(A, "MMD_AT_PLUS_A", 0.1, 1, 10, dict(SymmetricMode=True, Equil=False)),
+        espalier.splu(A, permc_spec="NATURAL", diag_pivot_thresh=0.0, threads=1),
+        espalier.splu(A, options=dict(ColPerm="NATURAL")),
+        espalier.splu(A, permc_spec="COLAMD"),
+    ):
+        np.testing.assert_allclose(factor.solve(b), expected, rtol=1e-10)
+    np.testing.assert_allclose(espalier.spsolve(A, b, "NATURAL", use_umfpack=False), expected, rtol=1e-10)
+    assert espalier.splu(A, "NATURAL").solver.options["ordering"] == "natural"
+    assert espalier.splu(A, "NATURAL", ordering="metis").solver.options["ordering"] == "metis"
+    refuses(ValueError, lambda: espalier.splu(A, "RCM"), "permc_spec = 'RCM'; it is one of NATURAL")
+    refuses(TypeError, lambda: espalier.splu(A, options=dict(Equill=True)), "unknown option 'Equill' of SuperLU")
+    refuses(TypeError, lambda: espalier.splu(A, permc_specs="NATURAL"), "permc_specs")
+
+
+def test_programs_of_scipy_use_other_functions_unchanged(monkeypatch):
+    A = laplacian(4)
+    b = block(64, 1, float)[:, 0]
+    direct = linalg.spsolve(A, b)
+    inner = linalg.eigsh(A, k=3, sigma=2.2, return_eigenvectors=False)
+    for name in ("splu", "spsolve", "factorized"):
+        monkeypatch.setattr(linalg, name, getattr(espalier, name))
+    monkeypatch.setattr(sys.modules[linalg.eigsh.__module__], "splu", espalier.splu)
+    np.testing.assert_allclose(linalg.spsolve(A, b), direct)
+    np.testing.assert_allclose(linalg.factorized(A)(b), direct)
+    np.testing.assert_allclose(linalg.eigsh(A, k=3, sigma=2.2, return_eigenvectors=False), inner)
+    operator = linalg.LinearOperator(A.shape, linalg.splu(A).solve)
+    x, info = linalg.cg(A, b, M=operator, atol=0)
+    assert info == 0
+    np.testing.assert_allclose(x, direct)
+
+
+@pytest.mark.parametrize("make", [copy.copy, copy.deepcopy, lambda factor: pickle.loads(pickle.dumps(factor))])
+def test_copies_of_factors_are_independent(make):
+    A = laplacian(3)
+    b = block(27, 1, float)[:, 0]
+    for factorize in (espalier.cholesky, espalier.ldl, espalier.lu):
+        factor = factorize(A, ordering="amd")
+        other = make(factor)
+        assert type(other) is type(factor) and other.solver.options == factor.solver.options
+        before = factor(b)
+        np.testing.assert_allclose(other(b), before)
+        other.refactorize(2 * A)
+        np.testing.assert_allclose(other(b), before / 2)
+        np.testing.assert_allclose(factor(b), before)
+    changed = espalier.cholesky(A)
+    changed.update(np.eye(27)[0])
+    np.testing.assert_allclose(make(changed)(b), changed(b))

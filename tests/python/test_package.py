@@ -72,6 +72,8 @@ def test_types_are_complete(tmp_path):
         "memory: float = max(process.memory_bytes for process in solver.predict(8).process)\n"
         "solver.write_trace(b'run.paje', name='identity')\n"
         "M = espalier.ilu(A, 1, block_size=2)\n"
+        "factor = espalier.cholesky(A, 0.5, ordering_method='amd').copy()\n"
+        "logarithm: float = np.log(factor.D()).sum() + espalier.splu(A, 'NATURAL', relax=1).slogdet().logabsdet\n"
     )
     misuse = tmp_path / "misuse.py"
     misuse.write_text(
@@ -83,12 +85,13 @@ def test_types_are_complete(tmp_path):
         "espalier.ilu(1, level=2)\n"
         "espalier.Solver(threads='two')\n"
         "espalier.factorized(1)([1], transpose='T')\n"
+        "espalier.splu(1, permc='NATURAL')\n"
     )
     shutil.copytree(Path(espalier.__file__).parent, tmp_path / "espalier")
     mypy = (sys.executable, "-m", "mypy", "--config-file", "mypy.ini", "--cache-dir", str(tmp_path / "cache"))
     run(*mypy, "espalier", "use.py", directory=tmp_path, PYTHONPATH="")
     found = subprocess.run([*mypy, "misuse.py"], cwd=tmp_path, stdout=subprocess.PIPE, text=True).stdout
-    assert [int(line) for line in re.findall(r"^misuse.py:(\d+): error", found, re.M)] == [2, 3, 4, 5, 6, 7, 8]
+    assert [int(line) for line in re.findall(r"^misuse.py:(\d+): error", found, re.M)] == [2, 3, 4, 5, 6, 7, 8, 9]
 
 
 def test_the_installed_package_works_alone(tmp_path):

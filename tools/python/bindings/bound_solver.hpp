@@ -161,6 +161,13 @@ template <class T> class BoundSolver {
         return columns_of(found);
     }
 
+    /// The factorized matrix, or nothing.
+    std::optional<Columns> matrix() {
+        Stored const last = run({}, [&] { return factorized_; });
+        if (!last) return std::nullopt;
+        return columns_of(expand_symmetric(*last));
+    }
+
     /// Returns whether the factors were changed in place.
     bool update(Matrix const& w, int sign, py::tuple const& listeners) {
         return run(listeners, [&] {

@@ -123,6 +123,7 @@ template <class T> void bind_scalar(py::module_& module, std::string const& lett
         .def("rcond", &Bound::rcond, listeners)
         .def("null_space", &Bound::null_space, py::arg("tolerance"), listeners)
         .def("update", &Bound::update, py::arg("w"), py::arg("sign"), listeners)
+        .def("matrix", &Bound::matrix)
         .def("factors", &Bound::factors)
         .def("solve_lower", &Bound::solve_lower, b, py::arg("adjoint"), listeners)
         .def("selected_inverse", &Bound::selected_inverse, listeners)

@@ -30,12 +30,13 @@ from ._errors import (
     SingularMatrixWarning,
     UnsupportedError,
 )
-from ._factors import Factor, GeneralFactor, SymmetricFactor, cholesky, ldl, lu, splu
+from ._factors import Factor, GeneralFactor, lu, splu
 from ._functions import factorized, spsolve
 from ._ilu import IncompleteInverse, ilu
 from ._options import default_options
 from ._processes import follow
 from ._solver import Factors, Inertia, LogDeterminant, NullSpace, Prediction, ProcessPrediction, Solver
+from ._symmetric_factors import SymmetricFactor, analyze, analyze_AAt, cholesky, cholesky_AAt, ldl
 
 __all__ = [
     "AccuracyWarning",
@@ -60,7 +61,10 @@ __all__ = [
     "SymmetricFactor",
     "UnsupportedError",
     "__version__",
+    "analyze",
+    "analyze_AAt",
     "cholesky",
+    "cholesky_AAt",
     "default_options",
     "factorized",
     "follow",

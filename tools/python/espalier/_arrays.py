@@ -103,14 +103,21 @@ def to_columns(W: Any, rows: int, dtype: np.dtype[Any]) -> _core.Matrix:
     return to_matrix(columns, dtype, "general")
 
 
+def right_hand_side(b: Any, rows: int, what: str = "b") -> npt.NDArray[Any]:
+    """b as an array, whose shape is checked; a sparse b becomes dense."""
+    array: npt.NDArray[Any] = b.toarray() if sparse.issparse(b) else np.asarray(b)
+    if array.ndim not in (1, 2) or array.shape[0] != rows:
+        raise ValueError(f"{what} has shape {array.shape}; it must be ({rows},) or ({rows}, k)")
+    scalar_type(array.dtype)
+    return array
+
+
 class Block:
     """Right-hand sides as columns of the scalar type of a solver, and the conversion back to the caller's shape. A
     complex right-hand side of a real solver becomes two real ones."""
 
     def __init__(self, b: Any, rows: int, dtype: np.dtype[Any], what: str = "b") -> None:
-        array = np.asarray(b)
-        if array.ndim not in (1, 2) or array.shape[0] != rows:
-            raise ValueError(f"{what} has shape {array.shape}; it must be ({rows},) or ({rows}, k)")
+        array = right_hand_side(b, rows, what)
         kind = scalar_type(array.dtype)
         self.shape = array.shape
         self.is_split = kind.kind == "c" and dtype.kind != "c"

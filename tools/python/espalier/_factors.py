@@ -1,23 +1,26 @@
-"""Factor objects: cholesky, ldl and lu, with the names of scikit-sparse and of SuperLU objects of scipy."""
+"""Factor objects: what those of all factorizations have in common, and lu and splu, with the names of scipy."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from ._arrays import Block, Symmetric, require_sparse, scalar_type
+from ._arrays import Symmetric, require_sparse, scalar_type
 from ._errors import InputError
 from ._progress import Log, Progress
+from ._scipy_keywords import ordering_of
 from ._solver import Factors, Inertia, LogDeterminant, Solver
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._keywords import Keywords
+
+
+AnyFactor = TypeVar("AnyFactor", bound="Factor")
 
 
 class Inverse(LinearOperator):
@@ -69,10 +72,19 @@ class Factor:
         """Number of entries of the factor; of both factors for lu."""
         return int(self.solver.report["analysis"]["nnz_factor"])
 
+    def copy(self: AnyFactor) -> AnyFactor:
+        """A factor of the same matrix, which can be changed alone. It is computed again. copy.copy, copy.deepcopy and
+        pickle work in the same way, so a factor can be sent to other processes."""
+        return type(self)(self.solver.copy())
+
+    def __copy__(self: AnyFactor) -> AnyFactor:
+        return self.copy()
+
+    def __deepcopy__(self: AnyFactor, _: Any) -> AnyFactor:
+        return self.copy()
+
     def __reduce__(self) -> Any:
-        raise TypeError(
-            "factors cannot be copied or pickled, because they belong to this process; factorize the matrix again"
-        )
+        return type(self), (self.solver,)
 
     def __repr__(self) -> str:
         kind = self.solver.report["settings"]["factorization"]
@@ -94,7 +106,7 @@ class Factor:
         """The inverse as a LinearOperator: eigsh(A, sigma=s, OPinv=espalier.ldl(A - s * identity).inverse())."""
         return Inverse(self)
 
-    def refactorize(self, A: Any) -> Factor:
+    def refactorize(self: AnyFactor, A: Any) -> AnyFactor:
         """Replace the factors by those of A, a matrix with the same pattern; the analysis is kept. Operators of inverse()
         use the new factors. Returns the factor."""
         require_sparse(A)
@@ -145,65 +157,6 @@ class Factor:
         return self.solver.inertia()
 
 
-class SymmetricFactor(Factor):
-    """Factors A[p][:, p] = L L^H, L D L^H or L D L^T, as cholesky() and ldl() return them, with the names of scikit-sparse.
-    L^T and "t" in these names mean L^H for complex Hermitian matrices. The factors are copied at the first use."""
-
-    def P(self) -> npt.NDArray[Any]:
-        """The permutation: row k of the factors is row P()[k] of A."""
-        return self._factors().p
-
-    def L(self) -> Any:
-        """The factor L as a CSC matrix, with a unit diagonal for ldl."""
-        return self._factors().L
-
-    def D(self) -> Any:
-        """The factor D as a CSC matrix, with blocks of 1 x 1 and 2 x 2 for ldl; the identity for cholesky."""
-        D = self._factors().D
-        return sparse.identity(self.shape[0], self.dtype, format="csc") if D is None else D
-
-    def apply_P(self, b: Any) -> npt.NDArray[Any]:
-        """P b: the rows of b in the order of the factors."""
-        permuted: npt.NDArray[Any] = np.asarray(b)[self.P()]
-        return permuted
-
-    def apply_Pt(self, b: Any) -> npt.NDArray[Any]:
-        """P^T b, which undoes apply_P()."""
-        b = np.asarray(b)
-        x: npt.NDArray[Any] = np.empty_like(b)
-        x[self.P()] = b
-        return x
-
-    def solve_LD(self, b: Any) -> npt.NDArray[Any]:
-        """Solve L D x = b."""
-        return self._solve_half(b, False)
-
-    def solve_L(self, b: Any) -> npt.NDArray[Any]:
-        """Solve L x = b."""
-        x = self._solve_half(b, False)
-        D = self._factors().D
-        if D is not None:
-            x = D @ x
-        return x
-
-    def solve_Lt(self, b: Any) -> npt.NDArray[Any]:
-        """Solve L^H x = b, or L^T x = b for ldl(A, symmetric="symmetric")."""
-        return self._solve_half(b, True)
-
-    def solve_D(self, b: Any) -> npt.NDArray[Any]:
-        """Solve D x = b."""
-        return self._solve_half(self._factors().L @ np.asarray(b), False)
-
-    def solve_DLt(self, b: Any) -> npt.NDArray[Any]:
-        """Solve D L^H x = b (or D L^T x = b)."""
-        return self.solve_Lt(self.solve_D(b))
-
-    def _solve_half(self, b: Any, adjoint: bool) -> npt.NDArray[Any]:
-        work = self.solver._require_work("solve_L")
-        block = Block(b, work.shape[0], work.dtype)
-        return block.restore(work.handle.solve_lower(block.values, adjoint, self.solver._listeners))
-
-
 class GeneralFactor(Factor):
     """Factors of lu(), with the names of the SuperLU objects of scipy: row i of A is row perm_r[i] of L U, and column j is
     column perm_c[j]. The factors are copied at the first use."""
@@ -229,43 +182,43 @@ class GeneralFactor(Factor):
         return np.argsort(self._factors().q)
 
 
-def _solver(A: Any, name: Literal["llh", "ldlt", "ldlh", "lu"], symmetric: Symmetric, options: dict[str, Any]) -> Solver:
-    if "method" in options or "factorization" in options:
+def factor_solver(
+    A: Any, name: Literal["llh", "ldlt", "ldlh", "lu"], symmetric: Symmetric, keywords: dict[str, Any]
+) -> Solver:
+    """A solver with the factors of A."""
+    return new_solver(name, symmetric, keywords).factorize(A)
+
+
+def new_solver(
+    name: Literal["llh", "ldlt", "ldlh", "lu"], symmetric: Symmetric, keywords: dict[str, Any]
+) -> Solver:
+    """A solver for a factor object."""
+    if "method" in keywords or "factorization" in keywords:
         raise TypeError("factor objects determine the options method and factorization; use espalier.Solver")
-    return Solver(symmetric=symmetric, factorization=name, **options).factorize(A)
-
-
-def cholesky(
-    A: Any, *, progress: Progress = None, log: Log = None, **options: Unpack[Keywords]
-) -> SymmetricFactor:
-    """Factorize A = L L^H, a symmetric (real) or Hermitian positive definite matrix. Both triangles, or only one, may have
-    entries. Raises NotPositiveDefiniteError. The keywords are those of Solver."""
-    return SymmetricFactor(_solver(A, "llh", "hermitian", dict(progress=progress, log=log, **options)))
-
-
-def ldl(
-    A: Any,
-    *,
-    symmetric: Symmetric = "hermitian",
-    progress: Progress = None,
-    log: Log = None,
-    **options: Unpack[Keywords],
-) -> SymmetricFactor:
-    """Factorize A = L D L^H, a symmetric (real) or Hermitian matrix, or with symmetric="symmetric" A = L D L^T, a complex
-    symmetric one. Both triangles, or only one, may have entries. The keywords are those of Solver."""
-    if symmetric not in ("hermitian", "symmetric"):
-        raise ValueError(f"symmetric = {symmetric!r}; it is 'hermitian' or 'symmetric'")
-    require_sparse(A)
-    complex_hermitian = symmetric == "hermitian" and scalar_type(A.dtype).kind == "c"
-    kind: Literal["ldlh", "ldlt"] = "ldlh" if complex_hermitian else "ldlt"
-    return SymmetricFactor(_solver(A, kind, symmetric, dict(progress=progress, log=log, **options)))
+    return Solver(symmetric=symmetric, factorization=name, **keywords)
 
 
 def lu(A: Any, *, progress: Progress = None, log: Log = None, **options: Unpack[Keywords]) -> GeneralFactor:
     """Factorize A = L U, any square matrix. The keywords are those of Solver."""
-    return GeneralFactor(_solver(A, "lu", False, dict(progress=progress, log=log, **options)))
+    return GeneralFactor(factor_solver(A, "lu", False, dict(progress=progress, log=log, **options)))
 
 
-def splu(A: Any, *, progress: Progress = None, log: Log = None, **options: Unpack[Keywords]) -> GeneralFactor:
-    """lu() under the name of scipy.sparse.linalg.splu."""
-    return lu(A, progress=progress, log=log, **options)
+def splu(
+    A: Any,
+    permc_spec: str | None = None,
+    diag_pivot_thresh: float | None = None,
+    relax: int | None = None,
+    panel_size: int | None = None,
+    options: dict[str, Any] | None = None,
+    *,
+    progress: Progress = None,
+    log: Log = None,
+    **keywords: Unpack[Keywords],
+) -> GeneralFactor:
+    """lu() with the arguments of scipy.sparse.linalg.splu. permc_spec chooses the ordering: "NATURAL", "MMD_ATA" and
+    "MMD_AT_PLUS_A" (the option ordering="amd"), or "COLAMD" (the default ordering). The other arguments of scipy concern
+    the algorithm of SuperLU and have no effect. The keywords are those of Solver."""
+    chosen = ordering_of(permc_spec, options)
+    if chosen is not None:
+        keywords.setdefault("ordering", chosen)
+    return lu(A, progress=progress, log=log, **keywords)

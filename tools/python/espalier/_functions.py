@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ._arrays import Symmetric, require_sparse, scalar_type
 from ._progress import Log, Progress
+from ._scipy_keywords import ordering_of
 from ._solver import Solver
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ _OPTIONS_OF_ANY_FACTORIZATION = {"threads", "refine", "max_refine_iterations", "
 def spsolve(
     A: Any,
     b: Any,
+    permc_spec: str | None = None,
+    use_umfpack: bool = True,
     *,
     symmetric: Symmetric = None,
     progress: Progress = None,
@@ -42,11 +45,15 @@ def spsolve(
 
     A is an n x n matrix or array of scipy.sparse. b is an array of shape (n,) or (n, k), or an n x k scipy.sparse
     matrix. Returns an array with the shape of b, in the precision that holds the entries of both. The keywords are
-    those of Solver. The solution is refined according to the option `refine`. A backward error above the option
-    `tolerance` gives an AccuracyWarning. With symmetric=None, a matrix with at most 10,000 entries is treated as general,
-    because a factorization by single columns is then the fastest.
+    those of Solver; permc_spec is that of splu(), and use_umfpack, another argument of scipy, has no effect. The solution
+    is refined according to the option `refine`. A backward error above the option `tolerance` gives an AccuracyWarning. With
+    symmetric=None, a matrix with at most 10,000 entries is treated as general, because a factorization by single columns
+    is then the fastest.
     """
     require_sparse(A)
+    chosen = ordering_of(permc_spec)
+    if chosen is not None:
+        options.setdefault("ordering", chosen)
     if symmetric is None and A.nnz <= _MOST_ENTRIES_AS_GENERAL and options.keys() <= _OPTIONS_OF_ANY_FACTORIZATION:
         symmetric = False
     solver = Solver(symmetric=symmetric, progress=progress, log=log, **options)

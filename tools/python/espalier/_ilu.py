@@ -29,6 +29,10 @@ class IncompleteInverse(LinearOperator):
         super().__init__(solver.dtype, solver.shape)  # type: ignore[call-arg,unused-ignore]
         self.solver = solver
 
+    def solve(self, b: Any, trans: str = "N") -> npt.NDArray[Any]:
+        """Apply the inverse to b, or with trans = "T" or "H" its transpose or adjoint: the name of scipy's spilu objects."""
+        return self.solver.solve(b, trans, refine=False)
+
     def _matvec(self, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return self.solver.solve(x, refine=False)
 

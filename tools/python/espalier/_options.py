@@ -49,8 +49,8 @@ def set_options(options: _core.Options, settings: Mapping[str, Any]) -> None:
                 options.schur = _unknowns(value)
         elif "-" in keyword or name not in _NAMES:
             near = difflib.get_close_matches(keyword.replace("-", "_"), _keywords(), 1)
-            meant = f"; did you mean '{near[0]}'?" if near else ";"
-            raise TypeError(f"unknown option '{keyword}'{meant} the options are {', '.join(_keywords())}")
+            hint = f"did you mean '{near[0]}'?" if near else f"the options are {', '.join(_keywords())}"
+            raise TypeError(f"unknown option '{keyword}'; {hint}")
         elif value is not None:
             is_default = keyword == "threads" and not isinstance(value, str) and value == 0  # as in other packages
             options.set(name, "auto" if is_default else _spelled(keyword, value))

@@ -155,6 +155,7 @@ class Solver:
     ) -> None:
         claim(symmetric, np.dtype(np.float64))  # raises early for an invalid value
         self._symmetric = symmetric
+        self._receivers = (progress, log)
         self._listeners: _core.Listeners = (progress_function(progress), log_function(log))
         self._options = _core.Options()
         set_options(self._options, options)
@@ -170,11 +171,33 @@ class Solver:
         if self._root is not None:
             self._root.release()
 
+    def copy(self, *, matrix: bool = True) -> Solver:
+        """A new solver with the settings of this one. It factorizes the matrix of this one again, if there are factors;
+        with matrix=False, it has no matrix. copy.copy, copy.deepcopy and pickle work in the same way, so a solver can be
+        sent to other processes."""
+        return _solver_from(*self._recipe(matrix))
+
+    def __copy__(self) -> Solver:
+        return self.copy()
+
+    def __deepcopy__(self, _: Any) -> Solver:
+        return self.copy()
+
     def __reduce__(self) -> Any:
-        raise TypeError(
-            "an espalier.Solver cannot be copied or pickled, because its factors belong to this process; "
-            "make another one with espalier.Solver(**solver.options)"
-        )
+        return _solver_from, self._recipe(True)
+
+    def _recipe(self, with_matrix: bool) -> tuple[dict[str, Any], Any]:
+        """The keywords and the factorized matrix."""
+        if self._root is not None:
+            raise TypeError("a solver of several processes cannot be copied or pickled")
+        progress, log = self._receivers
+        settings = dict(self.options, schur=self._options.schur, symmetric=self._symmetric, progress=progress, log=log)
+        columns = self._work.handle.matrix() if with_matrix and self._work is not None else None
+        return settings, None if columns is None else self._csc(columns)
+
+    def _csc(self, columns: _core.Columns) -> Any:
+        starts, rows, values = columns
+        return sparse.csc_matrix((values, rows, starts), shape=self.shape)
 
     def __enter__(self) -> Solver:
         return self
@@ -356,10 +379,8 @@ class Solver:
         """Copies of the factors as sparse matrices, without scales."""
         work = self._require_work("factors")
         *columns, p, q = work.handle.factors()
-        L, D, U = (
-            sparse.csc_matrix((values, rows, starts), shape=work.shape) if len(values) else None
-            for starts, rows, values in columns
-        )
+        # A factor that does not exist has no columns.
+        L, D, U = (self._csc(one) if len(one[0]) == work.shape[1] + 1 else None for one in columns)
         return Factors(L, D, U, p, q)
 
     def update(self, W: Any, sign: int = 1) -> bool:
@@ -379,8 +400,7 @@ class Solver:
         A, that is, on the pattern of A.T, which is that of A if it is symmetric. The entries are not refined. Needs
         the memory of the factors again."""
         work = self._require_work("selected_inverse")
-        starts, rows, values = work.handle.selected_inverse(self._listeners)
-        return sparse.csc_matrix((values, rows, starts), shape=work.shape)
+        return self._csc(work.handle.selected_inverse(self._listeners))
 
     def inverse_diagonal(self) -> npt.NDArray[Any]:
         """The diagonal of A^-1, for the time and memory of selected_inverse()."""
@@ -437,6 +457,11 @@ class Solver:
         block = Block(right, work.shape[0], work.dtype)
         known = Block(inner, inner.shape[0], work.dtype, "x_schur")
         return block.restore(work.handle.expand(block.values, known.values, op, self._listeners))
+
+
+def _solver_from(settings: dict[str, Any], matrix: Any) -> Solver:
+    solver = Solver(**settings)
+    return solver if matrix is None else solver.factorize(matrix)
 
 
 def _named(kind: Any, found: dict[str, Any]) -> Any:
