@@ -18,6 +18,7 @@
 #include "factor/kernel_family.hpp"
 #include "kernels/product.hpp"
 #include "mapping/branches.hpp"
+#include "runtime/large_vector.hpp"
 #include "runtime/process_limits.hpp"
 
 namespace espalier {
@@ -323,7 +324,8 @@ MemoryRates time_memory(WorkerTeam& team, Interrupt* interrupt) {
     auto const workers = static_cast<std::uint64_t>(team.size());
     std::uint64_t const entries =
         std::min<std::uint64_t>(bytes, available_memory_bytes() / (4 * workers)) / sizeof(double);
-    std::vector<std::vector<double>> memory(workers);
+    // This is on huge pages, like panels. As in a factorization, the blocks of messages get what the panels leave over.
+    std::vector<LargeVector<double>> memory(workers);
     team.for_each_worker([&](WorkerId w) { memory[w].assign(entries, 1.0); });
     auto const stream_of = [&](WorkerId w) {
         double* const half = memory[w].data() + entries / 2;

@@ -32,9 +32,10 @@ Toggle effective(Toggle option) {
 }
 
 template <class T> KernelTimings time_form(FactorForm form, WorkerTeam& team, TimingOptions const& timing) {
-    // Panels exceed the caches if there is time to compute with half of them.
+    // An eighth of the cblks is measured in this time. Smaller lattices with more measured cblks would keep targets in
+    // the cache that large matrices read from memory.
     double const available = static_cast<double>(available_memory_bytes()) / (2 * team.size());
-    TimingLimits const limits{std::min(256e6, available), kernel_rate<T>() * timing.seconds};
+    TimingLimits const limits{std::min(256e6, available), 4 * kernel_rate<T>() * timing.seconds};
     auto const structures = timing_structures(form, sizeof(T), limits);
     return time_kernels<T>(structures, form, team, timing);
 }
