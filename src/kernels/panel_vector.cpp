@@ -64,7 +64,7 @@ ESPALIER_INLINE void solve_transposed_group(bool conjugate, Diag diag, MatrixVie
 // the next group of columns, or the panels that follow if the columns are short (direction 1), or precede (-1).
 template <class T>
 ESPALIER_INLINE ColumnGroup<Real<T>> rows_below(MatrixView<T const> panel, Index j, int columns, int direction) {
-    constexpr Index ahead = 8192 / Index{sizeof(Real<T>)}, line = 64 / Index{sizeof(T)};
+    constexpr Index ahead = 16384 / Index{sizeof(Real<T>)}, line = 64 / Index{sizeof(T)};
     Index const rest = j + columns;
     ColumnGroup<Real<T>> group = group_at(panel, rest, panel.rows, j, columns, 0);
     Index const next = columns * group.lda;
@@ -72,7 +72,7 @@ ESPALIER_INLINE ColumnGroup<Real<T>> rows_below(MatrixView<T const> panel, Index
     if (next < ahead) // also fetches the rows above
         for (int c = 0; c < columns; ++c)
             for (Index i = 0; i < rest; i += line)
-                __builtin_prefetch(reinterpret_cast<Real<T> const*>(panel.column(j + c) + i) + group.next, 0, 3);
+                prefetch(reinterpret_cast<Real<T> const*>(panel.column(j + c) + i) + group.next);
     return group;
 }
 
