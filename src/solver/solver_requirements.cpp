@@ -1,4 +1,5 @@
-// What calls of espalier::Solver need, and the errors if it is missing.
+// A call of espalier::Solver checks its requirements here, for example that the matrix is factorized. Each requirement
+// has its own error.
 #include <fmt/format.h>
 
 #include "solver/solver_state.hpp"
@@ -62,8 +63,7 @@ template <class T> void Solver<T>::State::require(char const* what, std::initial
             double const error = refiner_->errors_of_factors().forward;
             demand(!refiner_->has_growth() || error <= most, Status::inaccurate,
                    "{} is not known, because solutions by the factors have an error of {:.1e}; factorize "
-                   "with pivoting "
-                   "delayed or auto, or with matching on",
+                   "with pivoting delayed or auto, or with matching on",
                    what, error);
             break;
         }

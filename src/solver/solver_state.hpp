@@ -56,7 +56,7 @@ struct CallSettings : CallArguments {
 /// The scaling on processes without an analysis. It exists before memory can be scarce.
 template <class T> inline ScaledSystem<T> const no_scaling{};
 
-/// What a call or a result needs.
+/// A Need is a condition that must hold before a call of the solver can run or its result can be given.
 enum class Need {
     factors,        ///< Factors of any kind.
     all_eliminated, ///< Factors without a Schur complement.

@@ -53,3 +53,8 @@ def error(A, x, b):
     dense = A.toarray()
     residual = np.abs(b - dense @ x).max()
     return residual / (np.abs(dense).sum(axis=1).max() * np.abs(x).max() + np.abs(b).max())
+
+
+def matrix_of(make, dtype):
+    """The matrix of a small system that `make`, a function of this module, generates."""
+    return make(4, dtype) if make is laplacian else make(dtype=dtype)

@@ -10,13 +10,9 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 import espalier
-from matrices import DTYPES, block, error, general, hermitian, laplacian, refuses, tolerance
+from matrices import DTYPES, block, error, general, hermitian, laplacian, matrix_of, refuses, tolerance
 
 MAKERS = [(espalier.cholesky, laplacian), (espalier.ldl, hermitian), (espalier.lu, general)]
-
-
-def matrix_of(make, dtype):
-    return make(4, dtype) if make is laplacian else make(dtype=dtype)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

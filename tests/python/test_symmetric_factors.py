@@ -5,14 +5,10 @@ import pytest
 from scipy import sparse
 
 import espalier
-from matrices import DTYPES, block, error, general, hermitian, laplacian, refuses, tolerance
+from matrices import DTYPES, block, error, general, hermitian, laplacian, matrix_of, refuses, tolerance
 
 MAKERS = [(espalier.cholesky, laplacian), (espalier.ldl, hermitian)]
 IDENTITY = sparse.identity(64, format="csc")
-
-
-def matrix_of(make, dtype):
-    return make(4, dtype) if make is laplacian else make(dtype=dtype)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
