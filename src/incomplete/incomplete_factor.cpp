@@ -165,14 +165,14 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
             [&](std::int32_t chunk, WorkerId w) {
                 auto const scope = recorded(w, trace::Kind::forward, first_task + chunk);
                 if (T const* const b = vectors.b)
-                    visit_entries<R>(chunk, vectors.work, [b](T& entry, Index at) { entry = b[at]; });
+                    visit_entries<R>(chunk, vectors.work, b, [](T& entry, T const& given) { entry = given; });
                 (this->*sweep_chunk)(factors.lower, SweepDirection::forward, chunk, vectors.work);
             },
             [&](std::int32_t chunk, WorkerId w) {
                 auto const scope = recorded(w, trace::Kind::backward, first_task + order_.num_chunks() + chunk);
                 (this->*sweep_chunk)(factors.upper, SweepDirection::backward, chunk, vectors.work);
                 if (T* const x = vectors.x)
-                    visit_entries<R>(chunk, vectors.work, [x](T const& entry, Index at) { x[at] = entry; });
+                    visit_entries<R>(chunk, vectors.work, x, [](T const& entry, T& result) { result = entry; });
             });
     }
 
@@ -188,13 +188,20 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
         }
     }
 
-    /// Calls visit(entry, its place in the vectors of the caller) for the entries of the rows of a chunk.
-    template <int R, class Visit> void visit_entries(std::int32_t chunk, T* work, Visit const& visit) const {
+    /// Calls visit(entry, the same entry in the vectors of the caller) for the entries of the rows of a chunk. The rows are
+    /// far from each other for the caller, so no processor prefetches them.
+    template <int R, class Entry, class Visit>
+    void visit_entries(std::int32_t chunk, T* work, Entry* outside, Visit const& visit) const {
+        constexpr Index ahead = 128;
+        Index const end = order_.chunk_ptr[chunk + 1];
         auto const visit_rows = [&](auto size) {
-            for (Index p = order_.chunk_ptr[chunk]; p < order_.chunk_ptr[chunk + 1]; ++p)
+            for (Index p = order_.chunk_ptr[chunk]; p < end; ++p) {
+                Entry* const later = outside + Index(source_row_[std::min(p + ahead, end - 1)]) * size;
+                for (int r = 0; r < R; ++r) __builtin_prefetch(later + r * size_, !std::is_const_v<Entry>);
                 for (int k = 0; k < size; ++k)
                     for (int r = 0; r < R; ++r)
-                        visit(work[(p * size + k) * R + r], Index(source_row_[p]) * size + k + r * size_);
+                        visit(work[(p * size + k) * R + r], outside[Index(source_row_[p]) * size + k + r * size_]);
+            }
         };
         if (sizes_.block_size == 1) // most of the time for scalars is spent here, so this loop has a fixed size
             visit_rows(std::integral_constant<int, 1>());
