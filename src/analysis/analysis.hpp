@@ -35,7 +35,7 @@ template <class T> struct Analysis {
     };
 
     PatternFingerprint pattern; ///< Fingerprint of the pattern of the matrix.
-    std::uint64_t values = 0;   ///< Hash of the values of the matrix.
+    std::uint64_t values = 0;   ///< Hash of the values of the matrix; 0 without supernodes.
     Options options;            ///< The options at the time of the analysis.
     FactorForm form;
     ScaledSystem<T> system;

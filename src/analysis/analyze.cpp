@@ -101,7 +101,6 @@ template <class T> class Analyzer {
         matrix_.validate();
         require_schur_unknowns(options_.schur, matrix_.cols);
         analysis_.pattern = PatternFingerprint(matrix_);
-        analysis_.values = hash_of_values(matrix_);
         interrupt_.check();
     }
 
@@ -164,6 +163,7 @@ template <class T> class Analyzer {
     }
 
     void scale_and_match() {
+        analysis_.values = hash_of_values(matrix_);
         ScaledSystem<T>& system = analysis_.system;
         system = ScaledSystem<T>(matrix_, analysis_.working_options(analysis_.form.kind, &interrupt_));
         if (system.is_permuted())
@@ -311,11 +311,12 @@ template <class T> class Analyzer {
     }
 
     // Runs the step in the background if the call can be cancelled, because ordering libraries cannot be
-    // interrupted.
+    // interrupted. Steps that take a few milliseconds need no thread for this.
     void run_step(std::string_view phase, trace::Kind kind, std::function<void()> const& step) {
         ProgressScope const progress(options_.progress, phase, 0);
         trace::Scope const recorded(context_.phases, kind);
-        if (options_.cancel)
+        constexpr Offset few_entries = 20'000;
+        if (options_.cancel && matrix_.stored() > few_entries)
             context_.background.run(step, interrupt_);
         else
             step();

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <chrono>
 #include <fstream>
 #include <limits>
+#include <mutex>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -127,6 +129,20 @@ std::uint64_t peak_rss_bytes() {
 std::uint64_t current_rss_bytes() {
     auto const kib = read_key("/proc/self/status", "VmRSS:");
     return kib ? *kib * 1024 : 0;
+}
+
+ResidentMemory recent_resident_memory() {
+    using Clock = std::chrono::steady_clock;
+    static std::mutex mutex;
+    static ResidentMemory memory;
+    static Clock::time_point read;
+    std::lock_guard const lock(mutex);
+    auto const now = Clock::now();
+    if (read == Clock::time_point() || now - read > std::chrono::milliseconds(10)) {
+        memory = {peak_rss_bytes(), current_rss_bytes()};
+        read = now;
+    }
+    return memory;
 }
 
 void return_free_memory() {

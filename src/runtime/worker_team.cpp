@@ -1,4 +1,4 @@
-// The threads of a team are started once and woken for each call by a generation number.
+// The threads of a team are started by its first call, and woken for each call by a generation number.
 #include "runtime/worker_team.hpp"
 
 #include <algorithm>
@@ -48,9 +48,18 @@ class WorkerTeam::Threads {
   public:
     using Job = std::function<void(WorkerId)>;
 
-    Threads(std::vector<WorkerPlace> places, Spin spin) : places_(std::move(places)), spin_(spin) {
-        threads_.reserve(places_.size() - 1);
+    Threads(std::vector<WorkerPlace> places, Spin spin) : places_(std::move(places)), spin_(spin) {}
+    ~Threads() { stop(); }
+
+    /// Starts the threads if they do not run yet. After an error it can be called again.
+    void start() {
+        if (!threads_.empty() || size() == 1) return;
+        process_ = getpid();
+        stopped_.store(false, std::memory_order_relaxed);
+        generation_.store(0, std::memory_order_relaxed);
+        active_.store(size() - 1, std::memory_order_relaxed);
         try {
+            threads_.reserve(places_.size() - 1);
             for (WorkerId w = 1; w < size(); ++w) threads_.emplace_back([this, w] { main_of(w); });
         } catch (...) { // threads that have started must be joined
             Error const error = thread_error("a worker");
@@ -59,13 +68,13 @@ class WorkerTeam::Threads {
         }
         wait_until_done(); // all have tried to bind themselves
     }
-    ~Threads() { stop(); }
 
     [[nodiscard]] int size() const { return static_cast<int>(places_.size()); }
     [[nodiscard]] std::vector<WorkerPlace> const& places() const { return places_; }
     /// False in a child that fork() has made: it has a copy of this object, but not of the threads.
-    [[nodiscard]] bool are_here() const { return process_ == getpid(); }
-    [[nodiscard]] bool bound() const {
+    [[nodiscard]] bool are_here() const { return threads_.empty() || process_ == getpid(); }
+    [[nodiscard]] bool bound() {
+        start(); // The system may refuse to bind them.
         return places_.front().pu >= 0 && !refused_.load(std::memory_order_relaxed);
     }
 
@@ -85,7 +94,7 @@ class WorkerTeam::Threads {
         Threads& threads_;
     };
 
-    /// job(w) on every worker, job(0) here; returns when all have returned. The job must not throw.
+    /// job(w) on every worker, job(0) here; returns when all have returned. The job must not throw. Needs start().
     void launch(Job const& job) {
         AffinityScope const affinity(places_.front().pu);
         if (size() > 1) {
@@ -147,7 +156,7 @@ class WorkerTeam::Threads {
 
     std::vector<WorkerPlace> places_;
     Spin spin_;
-    pid_t process_ = getpid();
+    pid_t process_ = 0; ///< The process that started the threads.
     std::atomic<bool> claimed_{false};
     std::atomic<bool> refused_{false};
     std::atomic<bool> stopped_{false};
@@ -155,7 +164,7 @@ class WorkerTeam::Threads {
     // Written by the caller, once a call.
     alignas(64) std::atomic<std::uint32_t> generation_{0};
     // Written by each worker, once a call.
-    alignas(64) std::atomic<int> active_{size() - 1};
+    alignas(64) std::atomic<int> active_{0};
     alignas(64) std::mutex mutex_;
     std::condition_variable start_;
     std::condition_variable done_;
@@ -200,6 +209,7 @@ void WorkerTeam::record(trace::Recorder* recorder) {
 
 void WorkerTeam::for_each_worker(std::function<void(WorkerId)> const& body) {
     Threads::Claim const claim(*threads_);
+    threads_->start();
     FirstError error;
     threads_->launch([&](WorkerId worker) {
         try {
@@ -228,6 +238,7 @@ void WorkerTeam::for_each_worker(bool together, std::function<void(WorkerId)> co
 RunStats WorkerTeam::run(TaskGraph const& graph, Policy& policy, TaskBody const& body,
                          RunOptions const& options) {
     Threads::Claim const claim(*threads_);
+    threads_->start();
     run_->begin(graph, policy, body, options);
     if (options.on_start) run_->guard(options.on_start);
     threads_->launch([this](WorkerId worker) { run_->work(worker); });

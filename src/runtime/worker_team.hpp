@@ -16,6 +16,8 @@ namespace espalier {
 /// several. Each task takes `times` its cost, which is in seconds.
 bool is_short(TaskGraph const& graph, double times = 1);
 
+/// The threads start when they are needed for the first time, so a team whose runs are all short never starts them.
+///
 /// Worker 0 is the thread that calls for_each_worker() or run(), so a team of one has no thread of its own.
 /// It is bound only during these calls and then regains its affinity, so threads that the caller starts later
 /// do not inherit one core. Workers 1, 2, ... are threads of the team. They are bound permanently if
@@ -27,15 +29,15 @@ class WorkerTeam {
   public:
     static constexpr int max_workers = 4096;
 
-    /// `threads` workers, or topology.default_threads() when 0. Error{usage} outside 0 .. max_workers;
-    /// Error{internal} when the system refuses to start a thread.
+    /// `threads` workers, or topology.default_threads() when 0. Error{usage} outside 0 .. max_workers. The first call
+    /// that needs the threads throws Error{out_of_memory} if the system refuses to start one.
     explicit WorkerTeam(Topology const& topology, int threads = 0, bool bind = true);
     ~WorkerTeam();
 
     [[nodiscard]] int size() const;
     /// The core and node of each worker.
     [[nodiscard]] std::vector<WorkerPlace> const& places() const;
-    /// Whether each worker is bound to a core of its own.
+    /// Whether each worker is bound to a core of its own. Starts the threads.
     [[nodiscard]] bool bound() const;
 
     /// Starts recording: idle times here, tasks by their bodies through track(). Null stops it; until then

@@ -58,6 +58,7 @@ template <class T> void ScalarLu<T>::factorize(CscMatrix<T> const& a, ScalarLuOp
     pivot_.resize(n);
     inverse_.resize(n);
     column_.assign(n, T(0));
+    if (work_.size() < static_cast<std::size_t>(n)) work_.resize(n); // for solves with one vector
     choose_scales(a);
     LeftLooking<T>(*this, a, options).run();
     place_entries(a);

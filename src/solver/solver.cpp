@@ -14,6 +14,13 @@
 
 namespace espalier {
 
+namespace {
+
+// The analysis of a matrix with at most so many entries takes less time than a reading of the resident set.
+constexpr Offset most_small_entries = 20'000;
+
+} // namespace
+
 template <class T> void Solver<T>::State::take_note(std::string text) {
     if (options.log) options.log(text);
     report.notes.push_back(std::move(text));
@@ -57,7 +64,8 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix, Op
     system_ = context_.on_root([&] {
         auto earlier = last ? last->ordering_to_adapt() : nullptr;
         last.reset();
-        std::uint64_t const resident = current_rss_bytes();
+        std::uint64_t const resident =
+            matrix.stored() <= most_small_entries ? recent_resident_memory().current : current_rss_bytes();
         analysis_ = espalier::analyze(matrix, with,
                                       {machine_model(context_.topology(), report.processes, report.threads),
                                        context_.shared_interrupt(), context_.background(), context_.phases(),

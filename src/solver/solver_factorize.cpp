@@ -139,7 +139,7 @@ template <class T> void Solver<T>::State::factorize_scalar(CscMatrix<T> const& m
     }
     factorized_ = true;
     // Reading the peak is a system call, which would take a large part of a fast refactorization.
-    if (!report.factor.pivots_reused) report.peak_memory_bytes = peak_rss_bytes();
+    if (!report.factor.pivots_reused) report.peak_memory_bytes = peak_memory();
 }
 
 // If there is a reason to delay columns, it becomes a note.
@@ -175,7 +175,7 @@ void Solver<T>::State::factorize_values(CscMatrix<T> const& matrix, std::string 
         take_condition(refiner_->reciprocal_condition());
     }
     factorized_ = true;
-    report.peak_memory_bytes = context_.on_all([] { return peak_rss_bytes(); });
+    report.peak_memory_bytes = context_.on_all([&] { return peak_memory(); });
 }
 
 template <class T> void Solver<T>::State::check_values(CscMatrix<T> const& matrix) {

@@ -168,7 +168,7 @@ template <class T> RefineReport Solver<T>::State::refine_given(CscMatrix<T> cons
     }
     report.factor.numerically_singular = refiner_->singularity().is_numerical;
     if (report.factor.numerically_singular) report.refine.status = Status::singular;
-    report.peak_memory_bytes = context_.on_all([] { return peak_rss_bytes(); });
+    report.peak_memory_bytes = context_.on_all([&] { return peak_memory(); });
     return context_.is_alone() ? report.refine : context_.on_root([&] { return report; }).refine;
 }
 

@@ -17,6 +17,7 @@
 #include "analysis/predictions.hpp"
 #include "comm/collective_call.hpp"
 #include "espalier/espalier.hpp"
+#include "runtime/process_limits.hpp"
 #include "solver/callers_factors.hpp"
 #include "solver/incomplete_preconditioner.hpp"
 #include "solver/numeric_factor.hpp"
@@ -198,6 +199,12 @@ template <class T> struct Solver<T>::State {
     void require_memory_of_condition();
     [[nodiscard]] VectorLayout vector_layout() const {
         return {context_.is_alone(), !vectors_->is_in_place(), vectors_->scaling().is_scaled};
+    }
+
+    /// The largest resident set so far, or that of the last 10 ms if the factors are too small to change it.
+    [[nodiscard]] std::uint64_t peak_memory() const {
+        constexpr std::uint64_t small = 2 << 20;
+        return report.analysis.memory_bytes < small ? recent_resident_memory().peak : peak_rss_bytes();
     }
 
     /// Throws the error of the first need that is not met, on all processes. `what` needs it.

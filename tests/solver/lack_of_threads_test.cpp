@@ -58,7 +58,7 @@ int fail_each(std::atomic<long>& countdown, std::function<void()> const& call, s
 
 TEST(LackOfThreads, GivesAClearErrorOfATeam) {
     SKIP_UNLESS_THREADS_FAIL();
-    auto const start = [] { WorkerTeam(Topology::synthetic("core:4"), 4, false); };
+    auto const start = [] { WorkerTeam(Topology::synthetic("core:4"), 4, false).for_each_worker([](WorkerId) {}); };
     EXPECT_EQ(fail_each(failing_threads::countdown, start, [] {}), 3);
     failing_threads::countdown = 1;
     EXPECT_TRUE(throws_error(Status::out_of_memory, "cannot start a worker: Resource temporarily unavailable", start));

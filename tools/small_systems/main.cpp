@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -107,12 +108,16 @@ void compare(std::string const& name, Settings const& settings) {
         throw Error(Status::usage, fmt::format("--only {} names none of espalier, klu{}", settings.only,
                                                settings.mkl.empty() ? "; pardiso needs --mkl" : ", pardiso"));
     std::vector<double> const b(a.cols, 1.0);
-    constexpr int least_passes = 5, most_passes = 200000;
+    constexpr int least_passes = 6, most_passes = 200000;
     constexpr double most_seconds = 3;
+    // In all orders, because a solver is slower after one that has filled the caches.
+    std::vector<std::size_t> order(candidates.size());
+    std::iota(order.begin(), order.end(), 0);
     double const start = now();
     for (int turn = 0; turn < most_passes; ++turn) {
         if (turn >= least_passes && now() - start > most_seconds) break;
-        for (Candidate& one : candidates) pass(one, b);
+        for (std::size_t const k : order) pass(candidates[k], b);
+        std::ranges::next_permutation(order);
     }
     for (Candidate const& one : candidates) {
         fmt::print("{{\"matrix\": \"{}\", \"n\": {}, \"nnz\": {}, \"solver\": \"{}\", \"analysis_s\": {:.3e}, "

@@ -99,6 +99,19 @@ template <class T> class BoundSolver {
         });
     }
 
+    /// Analyzes and factorizes the matrix, and writes the refined solution of A x = b to x, in one call.
+    Verdict solve_once(Matrix const& matrix, std::span<T const> b, std::span<T> x) {
+        py::tuple const listeners = py::make_tuple(py::none(), py::none());
+        return run(listeners, [&]() -> Verdict {
+            analyze_now(matrix);
+            solver_->factorize(*matrix);
+            factorized_ = matrix;
+            std::ranges::copy(b, x.begin());
+            solver_->solve_in_place(x, 1, MatrixOp::none);
+            return refined("solve", b, x, 1, MatrixOp::none, false);
+        });
+    }
+
     /// x contains b on entry and the solution on return. `refine` also reads b. With `by_rows`, b and x are
     /// the rows of this process, and all processes call.
     std::optional<Verdict> solve(Block const& b, Block x, std::string const& operation, bool refine,

@@ -11,8 +11,10 @@ constexpr double smallest_step = 0.005; // Smallest reported change of a fractio
 } // namespace
 
 bool is_main_thread() {
-    py::module_ const threading = py::module_::import("threading");
-    return threading.attr("current_thread")().is(threading.attr("main_thread")());
+    // Python's import takes longer than both calls. The references live as long as the process.
+    static py::handle const current = py::module_::import("threading").attr("current_thread").cast<py::object>().release();
+    static py::handle const main = py::module_::import("threading").attr("main_thread").cast<py::object>().release();
+    return current().is(main());
 }
 
 void PythonCallbacks::begin_call(py::handle progress, py::handle log, bool on_main_thread) {

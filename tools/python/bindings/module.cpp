@@ -14,6 +14,7 @@
 #include "comm/fortran_handle.hpp"
 #include "options/option_table.hpp"
 #include "options/report_table.hpp"
+#include "solve_once.hpp"
 
 namespace espalier::python {
 namespace {
@@ -97,6 +98,11 @@ template <class T> void bind_scalar(py::module_& module, std::string const& lett
         .def_property_readonly("shape", [](Matrix const& a) { return std::pair(a.rows, a.cols); })
         .def_property_readonly("symmetry", [](Matrix const& a) { return to_string(a.symmetry); });
 
+    auto const right = py::arg("b").noconvert();
+    module.def(("solve_once" + letter).c_str(), &solve_once<T, std::int32_t>, py::arg("layout"), py::arg("rows"),
+               py::arg("cols"), pointers, indices, values, right);
+    module.def(("solve_once" + letter).c_str(), &solve_once<T, std::int64_t>, py::arg("layout"), py::arg("rows"),
+               py::arg("cols"), pointers, indices, values, right);
     module.def(("solve_batch" + letter).c_str(), &solve_many<T>, py::arg("pattern"), values, py::arg("b").noconvert(),
                py::arg("options"));
 

@@ -33,6 +33,8 @@ def operation(trans: str) -> str:
 def scalar_type(*types: npt.DTypeLike) -> np.dtype[Any]:
     """The type of the computation: the one of float32, float64, complex64 and complex128 that holds all of `types`.
     Other types give float64 or complex128. Raises TypeError for types that are not numeric."""
+    if len(types) == 1 and types[0] in _MATRIX:
+        return types[0]  # type: ignore[return-value]
     together = np.result_type(*types)
     if together in _MATRIX:
         return together
@@ -70,6 +72,12 @@ def to_matrix(A: Any, dtype: np.dtype[Any], claimed: str) -> _core.Matrix:
     """Converts a scipy matrix to the library's form. It may have any index type, unsorted entries and duplicates."""
     if A.format not in ("csc", "csr", "coo"):
         A = A.tocsc()
+    rows, cols = (int(size) for size in A.shape)
+    if A.format != "coo" and len(A.indptr) and A.indptr[-1] == len(A.indices) == len(A.data):
+        try:  # Arrays of suitable types need no conversion, which would take longer than small systems.
+            return _MATRIX[dtype](A.format, rows, cols, A.indptr, A.indices, A.data, claimed)
+        except TypeError:
+            pass
     if A.format == "coo":
         pointers, indices, values = A.row, A.col, A.data
     else:
@@ -78,7 +86,6 @@ def to_matrix(A: Any, dtype: np.dtype[Any], claimed: str) -> _core.Matrix:
         pointers, indices, values = A.indptr, A.indices[:end], A.data[:end]
     both = (pointers, indices)
     kind = np.int32 if all(array.dtype == np.int32 for array in both) else np.int64
-    rows, cols = (int(size) for size in A.shape)
     return _MATRIX[dtype](
         A.format,
         rows,
@@ -112,6 +119,13 @@ def right_hand_side(b: Any, rows: int, what: str = "b") -> npt.NDArray[Any]:
     return array
 
 
+def _as_columns(columns: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    if columns.dtype == dtype and columns.flags.f_contiguous:
+        return columns
+    with np.errstate(over="ignore"):  # Values that overflow become infinite, and the caller refuses them.
+        return np.asarray(columns, dtype=dtype, order="F")
+
+
 class Block:
     """Right-hand sides as columns of the scalar type of a solver, and the conversion back to the caller's shape. A
     complex right-hand side of a real solver becomes two real ones."""
@@ -124,15 +138,16 @@ class Block:
         columns = array[:, np.newaxis] if array.ndim == 1 else array
         if self.is_split:
             columns = np.hstack([columns.real, columns.imag])
-        with np.errstate(over="ignore"):  # Values that overflow become infinite and are refused below.
-            self.values: npt.NDArray[Any] = np.asarray(columns, dtype=dtype, order="F")
-        finite = np.isfinite(self.values)
-        if not finite.all():
-            row, column = (int(place) for place in np.argwhere(~finite)[0])
-            raise ValueError(f"{what} has {self.values[row, column]} in row {row} of column {column}")
+        self.values: npt.NDArray[Any] = _as_columns(columns, dtype)
+        flat = self.values.ravel("F")
+        if not np.isfinite(np.vdot(flat, flat)):  # The square of a finite number may overflow.
+            finite = np.isfinite(self.values)
+            if not finite.all():
+                row, column = (int(place) for place in np.argwhere(~finite)[0])
+                raise ValueError(f"{what} has {self.values[row, column]} in row {row} of column {column}")
 
     def copy(self) -> npt.NDArray[Any]:
-        return np.array(self.values, order="F", copy=True)
+        return self.values.copy(order="F")
 
     def restore(self, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Converts solution columns to the caller's shape and kind (real or complex)."""

@@ -272,7 +272,7 @@ class Solver:
         matrix, dtype = self._matrix_of(A, dtype)
         handle = self._handle_for(dtype)
         is_new = self._work is None or self._work.handle is not handle
-        if (is_new or reanalyze) and not handle.is_analyzed(matrix):
+        if is_new or (reanalyze and not handle.is_analyzed(matrix)):
             self._analyze(handle, matrix, dtype)
         handle.factorize(matrix, self._listeners)
 
