@@ -114,7 +114,7 @@ template <class T> void Solver<T>::State::report_analysis(std::uint64_t resident
         report.schedule = analysis_->describe(analysis_->choice, report.processes * report.threads);
     if (!is_incomplete)
         report.analysis.predicted_peak_bytes =
-            std::max(peak_rss_bytes(),
+            std::max(peak_memory(),
                      resident + (is_scalar ? report.analysis.memory_bytes : analysis_->expected_bytes(0)));
 }
 

@@ -6,6 +6,7 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 import espalier
+from espalier import _functions
 from matrices import DTYPES, block, error, general, hermitian, laplacian, refuses, tolerance
 
 
@@ -207,6 +208,33 @@ def test_factorized_behaves_like_that_of_scipy():
     solve = espalier.factorized(A, threads=1)
     np.testing.assert_allclose(solve(b), linalg.factorized(A)(b), atol=1e-12)
     assert solve.__self__.options["threads"] == "1"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("form", ["csc", "csr"])
+def test_small_systems_are_solved_in_one_call_like_others(dtype, form):
+    A = general().astype(dtype).asformat(form)
+    b = block(60, 1, dtype)[:, 0].astype(dtype)
+    found = _functions._solve_small(A, b)
+    assert found.dtype == dtype and found.shape == (60,)
+    np.testing.assert_array_equal(found, espalier.spsolve(A, b))
+    with_keyword = espalier.spsolve(A, b, symmetric=False)
+    np.testing.assert_allclose(found, with_keyword, rtol=1e-3 if found.real.dtype == np.float32 else 1e-9)
+
+
+def test_other_arguments_are_not_solved_in_one_call():
+    A, b = general(), block(60, 1, float)[:, 0]
+    for other in (A.tocoo(), A.astype(np.float32), A.astype(int)):
+        assert _functions._solve_small(other, b) is None
+    for right in (list(b), b[:-1], np.stack([b, b], axis=1), np.where(np.arange(60) == 3, np.nan, b)):
+        assert _functions._solve_small(A, right) is None
+    with pytest.raises(ValueError, match="row 3"):
+        espalier.spsolve(A, np.where(np.arange(60) == 3, np.inf, b))
+    with pytest.raises(espalier.SingularMatrixError):
+        espalier.spsolve(sparse.csc_matrix(np.zeros((2, 2)) + [[1, 0], [1, 0]]), np.ones(2))
+    with pytest.warns(espalier.SingularMatrixWarning) as caught:
+        espalier.spsolve(sparse.csc_matrix([[1.0, 2.0], [2.0, 4.0]]), np.ones(2))
+    assert caught[0].filename == __file__
 
 
 def test_later_changes_of_the_caller_arrays_have_no_effect():

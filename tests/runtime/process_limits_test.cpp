@@ -1,6 +1,8 @@
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "io/reading.hpp"
@@ -83,6 +85,18 @@ TEST(ProcessLimits, FreeMemoryOfTheHeapIsReturned) {
     EXPECT_LT(current_rss_bytes(), before - (24 << 20));
 }
 #endif
+
+TEST(ProcessLimits, RecentMemoryIsReadAgainAfterTenMilliseconds) {
+    ResidentMemory const before = recent_resident_memory();
+    EXPECT_GT(before.current, std::uint64_t{100'000});
+    EXPECT_GE(before.peak, before.current);
+    std::size_t const bytes = before.peak - before.current + (32 << 20);
+    std::vector<char> const large(bytes, 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(12));
+    ResidentMemory const after = recent_resident_memory();
+    EXPECT_GT(after.current, before.current + bytes / 2);
+    EXPECT_GT(after.peak, before.peak);
+}
 
 TEST(ProcessLimits, OfThisProcessAreSane) {
     EXPECT_GT(peak_rss_bytes(), std::uint64_t{100'000});

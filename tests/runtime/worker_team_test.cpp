@@ -1,4 +1,6 @@
 
+#include <filesystem>
+#include <iterator>
 #include <numeric>
 #include <set>
 
@@ -217,6 +219,17 @@ TEST(WorkerTeam, BindsWorkersButGivesTheCallerItsAffinityBack) {
     ASSERT_EQ(sched_getaffinity(0, sizeof after, &after), 0);
     EXPECT_TRUE(CPU_EQUAL(&before, &after));
     EXPECT_FALSE(WorkerTeam(machine(), 2, false).bound());
+}
+
+TEST(WorkerTeam, StartsItsThreadsWhenTheyAreNeeded) {
+    auto const threads = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}); };
+    WorkerTeam(machine(), 2).for_each_worker([](WorkerId) {}); // a sanitizer may start a thread of its own with the first
+    auto const before = threads();
+    WorkerTeam team(Topology::synthetic("core:4"), 4, false);
+    team.run_alone(graph_of(2, {{0, 1}}), nothing);
+    EXPECT_EQ(threads(), before);
+    team.for_each_worker([](WorkerId) {});
+    EXPECT_EQ(threads(), before + 3);
 }
 
 TEST(WorkerTeam, RefusesAbsurdSizes) {

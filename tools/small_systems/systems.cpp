@@ -127,6 +127,39 @@ CscMatrix<double> microgrid(Index n) {
     return entries.matrix();
 }
 
+// A chemical plant, as in the matrices bayer of the SuiteSparse collection: columns of 40 trays with five components and a
+// temperature. The components of a tray depend on those of the next trays, and all of them on the temperature; feeds come
+// from trays of other columns. The equations have very different scales.
+CscMatrix<double> plant(Index n) {
+    SplitMix64 random(22);
+    constexpr Index unknowns = 6, temperature = 5, trays_of_column = 40;
+    Index const trays = std::max<Index>(1, n / unknowns);
+    Entries entries(trays * unknowns);
+    for (Index tray = 0; tray < trays; ++tray) {
+        bool const is_first = tray % trays_of_column == 0;
+        bool const is_last = (tray + 1) % trays_of_column == 0 || tray + 1 == trays;
+        Index const feed = random.below(12) == 0 ? random.below(trays) : tray;
+        for (Index c = 0; c < unknowns; ++c) {
+            Index const row = tray * unknowns + c;
+            double const scale = std::pow(10, random.uniform(-4, 4));
+            auto const add = [&](Index of_tray, Index of, double value) {
+                entries.add(row, of_tray * unknowns + of, scale * value);
+            };
+            if (c == temperature) { // the fractions add up to one, so that its own diagonal entry is zero
+                for (Index other = 0; other < temperature; ++other) add(tray, other, random.uniform(0.5, 1.5));
+                continue;
+            }
+            add(tray, c, random.uniform(2, 3));
+            add(tray, temperature, random.uniform(0.5, 1));
+            if (!is_first) add(tray - 1, c, -random.uniform(0.5, 1));
+            if (!is_last) add(tray + 1, c, -random.uniform(0.5, 1));
+            if (!is_last) add(tray + 1, temperature, random.uniform(0.1, 0.2));
+            if (feed != tray) add(feed, c, -random.uniform(0.1, 0.5));
+        }
+    }
+    return entries.matrix();
+}
+
 // [H G^T; G -D] of a quadratic program with two constraints for three variables.
 CscMatrix<double> kkt(Index n) {
     SplitMix64 random(20);
@@ -161,7 +194,8 @@ CscMatrix<double> band(Index n) {
 
 CscMatrix<double> make_system(std::string const& name) {
     static std::map<std::string, std::function<CscMatrix<double>(Index)>> const kinds = {
-        {"circuit", circuit}, {"resistors", resistors}, {"microgrid", microgrid}, {"kkt", kkt}, {"band", band}};
+        {"circuit", circuit}, {"resistors", resistors}, {"microgrid", microgrid},
+        {"plant", plant},     {"kkt", kkt},             {"band", band}};
     auto const colon = name.find(':');
     if (auto const kind = kinds.find(name.substr(0, colon)); kind != kinds.end() && colon != std::string::npos)
         return kind->second(std::stoll(name.substr(colon + 1)));

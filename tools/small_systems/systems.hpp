@@ -1,5 +1,5 @@
 // Small and irregular systems for comparisons: circuits with power nets, grids of resistors, distribution networks,
-// optimality systems of quadratic programs, and band matrices. The same for each run.
+// chemical plants, optimality systems of quadratic programs, and band matrices. The same for each run.
 #pragma once
 
 #include <string>

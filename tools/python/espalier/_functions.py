@@ -28,7 +28,7 @@ class SolveFunction(Protocol):
 
 # spsolve() and factorized() treat matrices with at most so many entries as general: symmetric factors are stored in
 # dense blocks, which cost more than they save. Options that may concern the factorization prevent this.
-_MOST_ENTRIES_AS_GENERAL = 10_000
+_MOST_ENTRIES_AS_GENERAL = 30_000
 _OPTIONS_OF_ANY_FACTORIZATION = {"threads", "refine", "max_refine_iterations", "tolerance"}
 
 
@@ -49,7 +49,7 @@ def spsolve(
     matrix. Returns an array with the shape of b, in the precision that holds the entries of both. The keywords are
     those of Solver; permc_spec is that of splu(), and use_umfpack, another argument of scipy, has no effect. The solution
     is refined according to the option `refine`. A backward error above the option `tolerance` gives an AccuracyWarning. With
-    symmetric=None, a matrix with at most 10,000 entries is treated as general, because a factorization by single columns
+    symmetric=None, a matrix with at most 30,000 entries is treated as general, because a factorization by single columns
     is then the fastest.
     """
     require_sparse(A)
