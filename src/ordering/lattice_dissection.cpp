@@ -90,8 +90,9 @@ class LatticeDissection {
     std::vector<Index> run(int threads) {
         grain_ = std::max<std::size_t>(1000, points_.size() / 64);
         pool_.add({.last = points_.size()});
+        // Only the smaller part of a cut becomes a job.
         pool_.run(
-            threads, [this] { return LayerSpace(points_.size()); },
+            points_.size() > 2 * grain_ ? threads : 1, [this] { return LayerSpace(points_.size()); },
             [this](LatticePart const& part, LayerSpace& space) { dissect(part, space); });
         return std::move(perm_);
     }

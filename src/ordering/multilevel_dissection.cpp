@@ -51,8 +51,9 @@ class MultilevelDissection {
         std::iota(whole.origin.begin(), whole.origin.end(), 0);
         grain_ = std::max<Vertex>(1000, whole.graph.num_vertices() / 64);
         pool_.add(std::move(whole));
+        // Only the smaller part of a cut becomes a job.
         pool_.run(
-            threads, [this] { return Space(graph_.num_vertices); },
+            graph_.num_vertices > 2 * grain_ ? threads : 1, [this] { return Space(graph_.num_vertices); },
             [this](Part& part, Space& space) { dissect(std::move(part), space); });
         return std::move(perm_);
     }

@@ -144,6 +144,24 @@ TEST(LackOfThreads, EndsOrSlowsACallOfASolverWhichThenWorksAgain) {
     EXPECT_GT(errors, 3);
 }
 
+TEST(LackOfThreads, DoesNotConcernSmallSystems) {
+    SKIP_UNLESS_THREADS_FAIL();
+    auto const a = generated<double>("convdiff3d:3");
+    std::vector<double> const b(static_cast<std::size_t>(a.cols), 1.0);
+    constexpr long many = 1'000;
+    for (Toggle const supernodes : {Toggle::off, Toggle::on}) {
+        Options options;
+        options.threads = 2;
+        options.supernodes = supernodes;
+        options.cancel = [] { return false; };
+        failing_threads::countdown = many; // each thread that starts decrements it
+        Solver<double> solver(options);
+        solver.factorize(a);
+        EXPECT_EQ(solve_and_refine(solver, a, b).status, Status::ok);
+        EXPECT_EQ(failing_threads::countdown.exchange(-1), many);
+    }
+}
+
 TEST(LackOfThreads, OfOneProcessEndsTheCallOnAll) {
     SKIP_UNLESS_THREADS_FAIL();
     auto const a = generated<double>("lap3d:6");

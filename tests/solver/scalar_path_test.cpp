@@ -1,6 +1,4 @@
 // Factorizations without supernodes through Solver.
-#include <filesystem>
-#include <iterator>
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -227,25 +225,6 @@ TEST(ScalarPath, RefactorizationAndSolveDoNotAllocate) {
     solver.solve_in_place(x);
     EXPECT_EQ(failing_new::countdown.exchange(-1), many);
     EXPECT_TRUE(solver.report().factor.pivots_reused);
-}
-
-TEST(SmallSystems, StartNoThread) {
-    auto const threads = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}); };
-    auto const a = circuit<double>(30, 2, 6);
-    auto const b = random_vector<double>(a.cols, 3);
-    std::vector<std::ptrdiff_t> counts(1, threads());
-    for (Toggle const supernodes : {Toggle::off, Toggle::on}) {
-        Options options;
-        options.threads = 2;
-        options.supernodes = supernodes;
-        options.cancel = [] { return false; };
-        Solver<double> solver(options);
-        solver.factorize(a);
-        auto x = solver.solve(b);
-        solver.refine(a, b, x);
-        counts.push_back(threads());
-    }
-    EXPECT_EQ(counts, std::vector<std::ptrdiff_t>(3, counts.front()));
 }
 
 TEST(ScalarPath, CanBeCancelled) {
