@@ -48,6 +48,7 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
           upper_(pattern_, order_, SweepDirection::backward, sizes_.block_size, allocation_, team) {
         if (moves_pages()) place_written_pages();
         map_entries(a, options, interrupt);
+        sizes_.bytes += lower_.packed_bytes() + upper_.packed_bytes();
         if (symmetry_ == Symmetry::general)
             sizes_.transposed_bytes = TransposedFactor<T>::bytes(sizes_.nnz_factor / entries_of_block(),
                                                                  order_.num_rows(), sizes_.block_size);
@@ -181,7 +182,7 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
         bool const is_forward = direction == SweepDirection::forward;
         Index const step = is_forward ? 1 : -1;
         Index first = is_forward ? order_.chunk_ptr[chunk] : order_.chunk_ptr[chunk + 1] - 1;
-        auto cursor = cursor_at(triangle.rows, chunk);
+        auto cursor = triangle.rows.cursor_at(chunk, B * B);
         for (SweepRun const run : triangle.rows.runs_of(chunk)) {
             SweepKernel<T, B, R>::run(work, triangle.inverse, first, step, run, cursor);
             first += step * run.num_rows;
@@ -207,11 +208,6 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
             visit_rows(std::integral_constant<int, 1>());
         else
             visit_rows(sizes_.block_size);
-    }
-
-    SweepCursor<T> cursor_at(RowStorage<T> const& rows, std::int32_t chunk) const {
-        Offset const begin = rows.begin_of_chunk(chunk);
-        return {rows.columns() + begin, rows.values() + begin * entries_of_block()};
     }
 
     /// Returns memory for `columns` vectors.

@@ -4,7 +4,9 @@
 // The blocks of a row are contiguous. There is one exception: real scalars are stored in groups of
 // `group_rows` rows if these rows are consecutive in a sweep, have equally many entries and do not depend on
 // each other. A group has the first entry of each row, then the second entries, and so on. Sweeps then
-// compute the rows of a group at once.
+// compute the rows of a group at once. A group is packed if the k-th entries of its rows are in consecutive
+// columns, for each k, as those of lines of a grid usually are. A sweep then reads one column for all of them,
+// and the entries of x without gathering them.
 #pragma once
 
 #include "incomplete/execution_order.hpp"
@@ -46,20 +48,39 @@ template <class T> class RowStorage {
         Chunk const& of = chunks_[chunk];
         return std::span(runs_[of.worker]).subspan(of.first_run, of.num_runs);
     }
+    /// The columns and values of a chunk in the order of its runs. Packed groups have the columns of their lowest row only.
+    [[nodiscard]] SweepCursor<T> cursor_at(std::int32_t chunk, Index entries_of_block) const {
+        Chunk const& of = chunks_[chunk];
+        BlockRow const* const columns =
+            of.first_packed < 0 ? this->columns() + of.blocks.first : packed_[of.worker].data() + of.first_packed;
+        return {columns, values() + of.blocks.first * entries_of_block};
+    }
+
+    /// The bytes of the columns of packed groups.
+    [[nodiscard]] std::uint64_t packed_bytes() const {
+        std::size_t columns = 0;
+        for (auto const& list : packed_) columns += list.size();
+        return columns * sizeof(BlockRow);
+    }
 
   private:
-    Offset find_rows(RowPattern const& pattern, ExecutionOrder const& order, std::int32_t chunk);
-    void place_chunk(RowPattern const& pattern, ExecutionOrder const& order, std::int32_t chunk, int block_size);
-    void add_run(std::int32_t chunk, SweepRun const& rows);
-
     struct Row {
         Offset begin; ///< The first block in the pattern until the row is placed, then in the storage.
         std::int32_t length, stride;
     };
+    class Placement;
+
+    Offset find_rows(RowPattern const& pattern, ExecutionOrder const& order, std::int32_t chunk);
+    void place_chunk(Placement& placement, std::int32_t chunk, BlockRow num_rows);
+    void add_run(std::int32_t chunk, SweepRun const& rows);
+    void pack(std::int32_t chunk, Offset packed);
+    void unite_runs(std::int32_t chunk);
+
     struct Chunk {
         IndexRange blocks;
         WorkerId worker;
-        std::int32_t first_run, num_runs;
+        std::int32_t first_run = 0, num_runs = 0;
+        Offset first_packed = -1; ///< The first of its columns in packed_; negative if sweeps use columns().
     };
     static_assert(sizeof(Row) == bytes_of_row);
     bool forward_ = true;
@@ -68,7 +89,8 @@ template <class T> class RowStorage {
     Arena rows_; ///< By position.
     Arena columns_, values_;
     std::vector<Chunk> chunks_;
-    std::vector<std::vector<SweepRun>> runs_; ///< By worker.
+    std::vector<std::vector<SweepRun>> runs_;   ///< By worker.
+    std::vector<std::vector<BlockRow>> packed_; ///< By worker: the columns of chunks with packed groups.
 };
 
 } // namespace espalier

@@ -28,6 +28,7 @@ struct SweepRun {
     std::int32_t blocks_per_row;
     std::int32_t num_rows;
     std::int32_t stride; ///< The distance of a block to the next one of its row: 1, or group_rows in groups.
+    bool is_packed;      ///< Whether the groups are packed (row_storage.hpp).
 };
 
 /// The lowest row of the group that a sweep computes first. The lanes of a group ascend by position, also in a backward sweep.
@@ -42,7 +43,7 @@ inline Index lowest_of_group(Index first, Index step) { return step > 0 ? first 
 
 /// The position of a sweep in its arrays.
 template <class T> struct SweepCursor {
-    BlockRow const* column; ///< Positions of the next blocks.
+    BlockRow const* column; ///< Positions of the next blocks, of the lowest row only in packed groups.
     T const* block;         ///< The next blocks, each column-major.
 };
 
@@ -57,35 +58,48 @@ template <class T, int B, int R> struct SweepKernel {
         int const blocks = rows.blocks_per_row;
         if (rows.stride > 1) return run_groups(x, inverse, first, step, rows, cursor);
         for (std::int32_t i = 0; i < rows.num_rows; ++i) {
-            row(x, inverse, first + step * i, blocks, 1, cursor.column, cursor.block);
+            row(x, inverse, first + step * i, {blocks, 1, 1, 0, cursor.column, cursor.block});
             cursor.column += blocks;
             cursor.block += Index(blocks) * B * B;
         }
     }
 
   private:
+    /// The blocks of a row: block k is at blocks[k * stride], in the column columns[k * column_stride] + added.
+    struct RowBlocks {
+        int count;
+        Index stride, column_stride;
+        BlockRow added;
+        BlockRow const* columns;
+        T const* blocks;
+    };
+
     static void run_groups(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
         if constexpr (B == 1 && !is_complex<T>) {
             int const blocks = rows.blocks_per_row;
             Index const lowest = lowest_of_group(first, step);
             for (std::int32_t i = 0; i < rows.num_rows; i += group_rows) {
                 Index const low = lowest + step * i;
-                for (int lane = 0; lane < group_rows; ++lane)
-                    row(x, inverse, low + lane, blocks, group_rows, cursor.column + lane, cursor.block + lane);
-                cursor.column += Index(blocks) * group_rows;
+                for (int lane = 0; lane < group_rows; ++lane) {
+                    T const* const values = cursor.block + lane;
+                    if (rows.is_packed)
+                        row(x, inverse, low + lane, {blocks, group_rows, 1, lane, cursor.column, values});
+                    else
+                        row(x, inverse, low + lane, {blocks, group_rows, group_rows, 0, cursor.column + lane, values});
+                }
+                cursor.column += Index(blocks) * (rows.is_packed ? 1 : group_rows);
                 cursor.block += Index(blocks) * group_rows;
             }
         }
     }
 
-    /// Computes a row whose blocks have a distance of `stride`.
-    static void row(T* x, T const* inverse, Index row, int blocks, Index stride, BlockRow const* column,
-                    T const* block) {
+    static void row(T* x, T const* inverse, Index row, RowBlocks const& of) {
         T* const target = x + row * B * R;
         T sum[B * R];
         for (int k = 0; k < B * R; ++k) sum[k] = target[k];
-        for (int k = 0; k < blocks; ++k)
-            subtract(block + k * stride * B * B, x + Index(column[k * stride]) * B * R, sum);
+        for (int k = 0; k < of.count; ++k)
+            subtract(of.blocks + k * of.stride * B * B,
+                     x + (Index(of.columns[k * of.column_stride]) + of.added) * B * R, sum);
         if (inverse)
             multiply(inverse + row * B * B, sum, target);
         else
@@ -122,8 +136,12 @@ template <class T> struct SweepKernel<T, 1, 1> {
     template <bool Diagonal>
     static void run_unrolled(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
         auto const with = [&]<int Blocks>() {
-            if constexpr (!is_complex<T>)
-                if (rows.stride > 1) return run_vectors<Diagonal, Blocks>(x, inverse, first, step, rows, cursor);
+            if constexpr (!is_complex<T>) {
+                if (rows.stride > 1 && rows.is_packed)
+                    return run_groups<Diagonal, true, Blocks>(x, inverse, first, step, rows, cursor);
+                if (rows.stride > 1)
+                    return run_groups<Diagonal, false, Blocks>(x, inverse, first, step, rows, cursor);
+            }
             run_rows<Diagonal, Blocks>(x, inverse, first, step, rows, cursor);
         };
         switch (rows.blocks_per_row) {
@@ -152,34 +170,50 @@ template <class T> struct SweepKernel<T, 1, 1> {
         }
     }
 
-    /// Computes a run of groups. A vector register of 16 bytes holds the sums of several rows.
-    template <bool Diagonal, int Blocks>
-    static void run_vectors(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
+    /// The number of rows whose sums are in a vector register of 16 bytes, and the number of registers of a group.
+    static constexpr int lanes = 16 / sizeof(T), parts = is_complex<T> ? 0 : group_rows / lanes;
+    using Vector [[gnu::vector_size(16)]] = Real<T>;
+
+    static Vector load(T const* from) {
+        Vector vector;
+        std::memcpy(&vector, from, sizeof vector);
+        return vector;
+    }
+    template <bool Diagonal> static void store(Vector sum, T const* inverse, T* x) {
+        if constexpr (Diagonal) sum = load(inverse) * sum;
+        std::memcpy(x, &sum, sizeof sum);
+    }
+    /// Prefetches the values of the group that a sweep reaches after some others. The processor itself does not prefetch
+    /// beyond the end of a page.
+    static void prefetch(T const* block, int blocks) {
+        constexpr int ahead = 4096, line = 64; // bytes
+        auto const* const at = reinterpret_cast<char const*>(block) + ahead;
+        int const bytes = blocks * group_rows * static_cast<int>(sizeof(T));
+        for (int b = 0; b < bytes; b += line) __builtin_prefetch(at + b);
+    }
+
+    /// Computes a run of groups.
+    template <bool Diagonal, bool Packed, int Blocks>
+    static void run_groups(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
         int const blocks = Blocks >= 0 ? Blocks : rows.blocks_per_row;
-        constexpr int lanes = 16 / sizeof(T), parts = group_rows / lanes;
-        using Vector [[gnu::vector_size(16)]] = T;
-        auto const load = [](T const* from) {
-            Vector vector;
-            std::memcpy(&vector, from, sizeof vector);
-            return vector;
-        };
         BlockRow const* column = cursor.column;
         T const* block = cursor.block;
         Index const lowest = lowest_of_group(first, step);
         for (std::int32_t i = 0; i < rows.num_rows; i += group_rows) {
             Index const low = lowest + step * i;
+            if constexpr (Blocks >= 0) prefetch(block, Blocks); // longer rows gain nothing
             Vector sum[parts];
             for (int p = 0; p < parts; ++p) sum[p] = load(x + low + p * lanes);
-            for (int k = 0; k < blocks; ++k, column += group_rows, block += group_rows)
+            for (int k = 0; k < blocks; ++k, column += Packed ? 1 : group_rows, block += group_rows)
                 for (int p = 0; p < parts; ++p) {
                     Vector entries = {};
-                    for (int lane = 0; lane < lanes; ++lane) entries[lane] = x[column[p * lanes + lane]];
+                    if constexpr (Packed)
+                        entries = load(x + *column + p * lanes);
+                    else
+                        for (int lane = 0; lane < lanes; ++lane) entries[lane] = x[column[p * lanes + lane]];
                     sum[p] -= load(block + p * lanes) * entries;
                 }
-            for (int p = 0; p < parts; ++p) {
-                if constexpr (Diagonal) sum[p] = load(inverse + low + p * lanes) * sum[p];
-                std::memcpy(x + low + p * lanes, &sum[p], sizeof sum[p]);
-            }
+            for (int p = 0; p < parts; ++p) store<Diagonal>(sum[p], inverse + low + p * lanes, x + low + p * lanes);
         }
         cursor = {column, block};
     }

@@ -295,6 +295,44 @@ TEST(RowStorage, GroupsRowsThatDoNotDependOnEachOther) {
     }
 }
 
+// One chunk has packed groups here, and chunks of one row have no groups. Four of the vectors are swept together.
+TEST(IncompleteFactor, HasTheSameBitsWithPackedGroups) {
+    auto const check = [](auto scalar) {
+        using T = decltype(scalar);
+        auto const a = generated<T>("lap2d:200");
+        auto const b = random_vector<T>(5 * a.rows, 3);
+        for (Index const levels : {0, 1})
+            for (auto const op : {MatrixOp::none, MatrixOp::transpose}) {
+                auto const x = solve<T>(a, {.levels = levels, .coarse_string = one_chunk}, team_of(1), b, op);
+                EXPECT_EQ(x, solve<T>(a, {.levels = levels, .coarse_string = "none"}, team_of(1), b, op));
+            }
+    };
+    check(float());
+    check(double());
+}
+
+// Sweeps read one column for the four rows of a packed group.
+TEST(RowStorage, PacksGroupsWithConsecutiveColumns) {
+    auto const pattern = block_pattern(generated<double>("lap2d:200"), 1);
+    auto const order = make_execution_order(pattern, 1, one_chunk);
+    for (auto const direction : {SweepDirection::forward, SweepDirection::backward}) {
+        RowStorage<double> const rows(pattern, order, direction, 1, Allocation::local, team_of(1));
+        BlockRow const* column = rows.cursor_at(0, 1).column;
+        Offset at = rows.begin_of_chunk(0), packed = 0;
+        for (SweepRun const run : rows.runs_of(0))
+            for (Offset k = 0; k < Offset(run.num_rows) * run.blocks_per_row; k += group_rows) {
+                for (BlockRow lane = 0; lane < group_rows; ++lane)
+                    if (run.is_packed || k + lane < Offset(run.num_rows) * run.blocks_per_row) {
+                        EXPECT_EQ(rows.columns()[at++], run.is_packed ? *column + lane : *column++);
+                    }
+                if (!run.is_packed) continue;
+                ++column;
+                packed += group_rows;
+            }
+        EXPECT_GT(2 * packed, pattern.num_blocks() / 2); // most columns of L or U
+    }
+}
+
 TEST(IncompleteFactor, WithAnOrderingIsTheFactorOfThePermutedMatrix) {
     auto const a = block_matrix<double>(40, 2, Symmetry::general, 12);
     std::vector<Index> positions(40);
