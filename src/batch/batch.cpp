@@ -24,8 +24,12 @@ bool is_of_one_system(Status status) {
 }
 
 // Rethrows an error that concerns all of the batch, and names the system that caused it.
-void require_of_one_system(Error const& error, Index k) {
+void require_of_one_system(Error const& error, Index k, int threads) {
     if (is_of_one_system(error.status())) return;
+    if (error.status() == Status::out_of_memory && threads > 1)
+        throw Error(error.status(), fmt::format("{} (each of {} threads solves its systems alone; with fewer threads a "
+                                                "batch needs less memory)",
+                                                error.what(), threads));
     if (error.status() != Status::bad_input) throw;
     throw Error(error.status(), fmt::format("system {} (counted from 0): {}", k, error.what()));
 }
@@ -33,15 +37,16 @@ void require_of_one_system(Error const& error, Index k) {
 template <class T> class Batch {
   public:
     Batch(CscMatrix<T> const& pattern, std::span<T const> values, std::span<T const> b, Index nrhs)
-        : pattern_(pattern), values_(values), b_(b), nrhs_(nrhs), size_(checked_size()) {
-        found_.x.assign(b.size(), T(std::numeric_limits<Real<T>>::quiet_NaN()));
-        found_.status.assign(size_, Status::singular);
-        found_.backward_error.assign(size_, std::numeric_limits<double>::quiet_NaN());
-    }
+        : pattern_(pattern), values_(values), b_(b), nrhs_(nrhs), size_(checked_size()) {}
 
     BatchSolution<T> run(Options options) {
-        int const threads = static_cast<int>(std::min<Index>(team_size(options.threads), std::max<Index>(1, size_)));
+        int const threads = threads_ =
+            static_cast<int>(std::min<Index>(team_size(options.threads), std::max<Index>(1, size_)));
         std::function<bool()> const cancel = std::exchange(options.cancel, {});
+        if (options.max_memory > 0) options.max_memory = share_of_memory(options.max_memory, threads);
+        found_.x.assign(b_.size(), T(std::numeric_limits<Real<T>>::quiet_NaN()));
+        found_.status.assign(size_, Status::singular);
+        found_.backward_error.assign(size_, std::numeric_limits<double>::quiet_NaN());
         options.threads = 1;
         options.bind_threads = false;
         options.progress = nullptr;
@@ -59,6 +64,20 @@ template <class T> class Batch {
     }
 
   private:
+    // The part of the limit for the solver of each thread, besides the results and the matrices of the threads.
+    [[nodiscard]] std::uint64_t share_of_memory(std::uint64_t limit, int threads) const {
+        auto const sharing = static_cast<std::uint64_t>(threads);
+        std::uint64_t const matrix = static_cast<std::uint64_t>(pattern_.stored()) * (sizeof(T) + sizeof(Index)) +
+                                     static_cast<std::uint64_t>(pattern_.cols) * sizeof(Offset);
+        std::uint64_t const needed = b_.size_bytes() + sharing * matrix;
+        if (needed >= limit)
+            throw Error(Status::out_of_memory,
+                        fmt::format("the results of a batch and the matrices of {} threads need {} bytes, and the limit is "
+                                    "{} bytes",
+                                    threads, needed, limit));
+        return (limit - needed) / sharing;
+    }
+
     [[nodiscard]] Index checked_size() const {
         Index const stored = pattern_.stored(), rows = pattern_.cols * nrhs_;
         if (nrhs_ < 1 || rows == 0 || stored == 0)
@@ -102,7 +121,7 @@ template <class T> class Batch {
                 solver.analyze(system(matrix, k));
                 return true;
             } catch (Error const& error) {
-                require_of_one_system(error, k);
+                require_of_one_system(error, k, threads_);
             }
         }
         return false;
@@ -119,7 +138,7 @@ template <class T> class Batch {
             found_.status[k] = report.status;
             found_.backward_error[k] = report.backward_error;
         } catch (Error const& error) {
-            require_of_one_system(error, k);
+            require_of_one_system(error, k, threads_);
             found_.status[k] = error.status();
         }
     }
@@ -127,6 +146,7 @@ template <class T> class Batch {
     CscMatrix<T> const& pattern_;
     std::span<T const> values_, b_;
     Index nrhs_, size_;
+    int threads_ = 1;
     std::atomic<bool> stops_{false};  // cancelled, or failed
     std::atomic<bool> failed_{false}; // with an exception that concerns the batch
     BatchSolution<T> found_; // each thread writes the systems of its share

@@ -42,14 +42,12 @@ template <class T> CscMatrix<T> own_columns(Communicator const& comm, Shares con
                                             Triples<T> entries, int threads, Offset& duplicates) {
     auto mine =
         to_owners(comm, columns, std::move(entries), [](Triple<T> const& entry) { return entry.col; });
-    CscMatrix<T> matrix;
-    all_succeed(comm, [&] {
+    return all_succeed(comm, [&] {
         Index const first = columns.first(comm.rank());
         for (auto& piece : mine)
             for (auto& entry : piece) entry.col -= first;
-        matrix = compress_columns(rows, columns.size(comm.rank()), std::move(mine), threads, duplicates);
+        return compress_columns(rows, columns.size(comm.rank()), std::move(mine), threads, duplicates);
     });
-    return matrix;
 }
 
 } // namespace espalier

@@ -26,8 +26,9 @@ void for_each_entry(CscMatrix<T> const& part, Index first, Visit const& visit) {
 template <class T, class Picks, class Image>
 CscMatrix<T> images(Communicator const& comm, Shares const& columns, CscMatrix<T> const& part,
                     Picks const& picks, Image const& image) {
-    Triples<T> entries(1);
+    Triples<T> entries;
     all_succeed(comm, [&] {
+        entries.resize(1);
         Index const first = columns.first(comm.rank());
         for_each_entry(part, first, [&](Index i, Index j, T value) {
             if (picks(i, j)) entries[0].push_back({j, i, image(value)});
@@ -48,8 +49,8 @@ bool is_below(Index i, Index j) {
 // are above the diagonal, come first.
 template <class T> void expand_skew(Communicator const& comm, Shares const& columns, CscMatrix<T>& lower) {
     auto const upper = images(comm, columns, lower, is_below, [](T value) { return -value; });
-    CscMatrix<T> whole;
-    all_succeed(comm, [&] {
+    lower = all_succeed(comm, [&] {
+        CscMatrix<T> whole;
         whole.rows = lower.rows;
         whole.cols = lower.cols;
         for (Index j = 0; j < lower.cols; ++j) {
@@ -62,8 +63,8 @@ template <class T> void expand_skew(Communicator const& comm, Shares const& colu
             }
             whole.col_ptr.push_back(static_cast<Offset>(whole.row_ind.size()));
         }
+        return whole;
     });
-    lower = std::move(whole);
 }
 
 // Sums over the entries of both triangles, which are equal if one is the mirror image of the other.
@@ -137,13 +138,15 @@ template <class T> void fold_parts(Communicator const& comm, Shares const& colum
         read_together(comm, source, [&] { counts.both = fold_in(part, first, mirror, declared, source); });
         counts.both = sum(comm, counts.both);
     }
-    note_storage(counts, notes);
-    if (declared == DeclaredSymmetry::skew_symmetric) {
+    bool const is_skew = declared == DeclaredSymmetry::skew_symmetric;
+    all_succeed(comm, [&] {
+        note_storage(counts, notes);
+        if (is_skew) notes.emplace_back(note_of_expansion);
+    });
+    if (is_skew)
         expand_skew(comm, columns, part);
-        notes.emplace_back(note_of_expansion);
-    } else {
+    else
         part.symmetry = folded_symmetry<T>(declared);
-    }
 }
 
 template <class T> void recognize_parts(Communicator const& comm, Shares const& columns, CscMatrix<T>& part,
@@ -165,7 +168,7 @@ template <class T> void recognize_parts(Communicator const& comm, Shares const& 
     else
         return;
     keep_lower(part, first);
-    note_recognized(part.symmetry, notes);
+    all_succeed(comm, [&] { note_recognized(part.symmetry, notes); });
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \

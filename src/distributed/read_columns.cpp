@@ -58,7 +58,7 @@ template <template <class> class Block, class T, class Any>
 Block<T> part_in_scalars(Communicator const& processes, Any any, std::string const& path) {
     Index const mine = std::visit([](auto const& part) { return extent(part); }, any);
     Shares const shares(sum(processes, mine), processes.size());
-    Block<T> part;
+    Block<T> part = all_succeed(processes, [] { return Block<T>(); });
     read_together(processes, path, [&] {
         part = std::visit(
             [&](auto& given) {

@@ -23,8 +23,10 @@ namespace espalier {
 
 namespace {
 
-// Sends the data that process 0 packs to all processes. Its error is thrown on all, without a rank.
-template <class Pack> std::vector<std::byte> broadcast_packed(Communicator const& comm, Pack const& pack) {
+// Sends the data that process 0 packs to all processes, which unpack them. An error of process 0 is thrown on all,
+// without a rank.
+template <class Pack, class Unpack>
+void broadcast_packed(Communicator const& comm, Pack const& pack, Unpack const& unpack) {
     std::vector<std::byte> bytes;
     std::optional<Error> problem;
     if (comm.rank() == 0)
@@ -36,7 +38,10 @@ template <class Pack> std::vector<std::byte> broadcast_packed(Communicator const
     Outcome const outcome = agree(comm, problem);
     if (!outcome.ok()) throw Error(outcome.status, outcome.what);
     broadcast(comm, bytes, 0);
-    return bytes;
+    all_succeed(comm, [&] {
+        Unpacker unpacker(bytes);
+        unpack(unpacker);
+    });
 }
 
 // Packs or unpacks.
@@ -91,28 +96,33 @@ void deal_parts(Communicator const& comm, std::size_t kind,
 }
 
 NamedMatrix read_and_deal_matrix(Communicator const& comm, std::string const& path, int threads) {
-    NamedMatrix named;
-    auto const bytes = broadcast_packed(comm, [&](Packer& packer) {
-        named = read_matrix(path, threads);
-        packer(named.matrix.index());
-        pass(packer, named.description);
-    });
-    Unpacker unpacker(bytes);
+    NamedMatrix named = all_succeed(comm, [] { return NamedMatrix(); });
     std::size_t kind = 0;
-    unpacker(kind);
-    pass(unpacker, named.description);
+    broadcast_packed(
+        comm,
+        [&](Packer& packer) {
+            named = read_matrix(path, threads);
+            packer(named.matrix.index());
+            pass(packer, named.description);
+        },
+        [&](Unpacker& unpacker) {
+            unpacker(kind);
+            pass(unpacker, named.description);
+        });
     deal_parts<CscMatrix>(comm, kind, named.matrix);
     return named;
 }
 
 AnyDense read_and_deal_dense(Communicator const& comm, std::string const& path, int threads) {
     AnyDense block;
-    auto const bytes = broadcast_packed(comm, [&](Packer& packer) {
-        block = read_dense(path, threads);
-        packer(block.index());
-    });
     std::size_t kind = 0;
-    Unpacker{bytes}(kind);
+    broadcast_packed(
+        comm,
+        [&](Packer& packer) {
+            block = read_dense(path, threads);
+            packer(block.index());
+        },
+        [&](Unpacker& unpacker) { unpacker(kind); });
     deal_parts<DenseMatrix>(comm, kind, block);
     return block;
 }
@@ -121,14 +131,20 @@ using FindHead = std::optional<MarketHead>(std::string const& path);
 
 // The header that process 0 reads; none if only process 0 can read the file.
 std::optional<MarketHead> shared_head(Communicator const& comm, std::string const& path, FindHead* find) {
-    auto const bytes = broadcast_packed(comm, [&](Packer& packer) {
-        auto const head = find(path);
-        packer(head.has_value(), head.value_or(MarketHead()));
-    });
-    bool found = false;
-    MarketHead head;
-    Unpacker{bytes}(found, head);
-    return found ? std::optional(head) : std::nullopt;
+    std::optional<MarketHead> head;
+    broadcast_packed(
+        comm,
+        [&](Packer& packer) {
+            auto const read = find(path);
+            packer(read.has_value());
+            if (read) packer(*read);
+        },
+        [&](Unpacker& unpacker) {
+            bool found = false;
+            unpacker(found);
+            if (found) unpacker(head.emplace());
+        });
+    return head;
 }
 
 std::int64_t sum_before(std::vector<std::int64_t> const& numbers, int rank) {
@@ -142,13 +158,14 @@ template <class Parse> auto parse_together(Communicator const& comm, std::string
     Lines lines;
     read_together(comm, path, [&] { lines = read_lines(path, head, rank, comm.size()); });
     auto const line_feeds = std::count(lines.text.begin(), lines.text.end(), '\n');
-    Source const source(lines.text, path, head.body_line + sum_before(all_gather(comm, line_feeds), rank));
-    decltype(parse(source)) entries;
-    read_together(comm, path, [&] { entries = parse(source); });
+    Offset const first_line = head.body_line + sum_before(all_gather(comm, line_feeds), rank);
+    std::optional<Source> source;
+    decltype(parse(*source)) entries;
+    read_together(comm, path, [&] { entries = parse(source.emplace(lines.text, path, first_line)); });
     Offset const here = std::visit([](auto const& pieces) { return total_size(pieces); }, entries);
     Offset const before = sum_before(all_gather(comm, here), rank);
     read_together(comm, path,
-                  [&] { require_count(source, before, here, rank == comm.size() - 1, declared); });
+                  [&] { require_count(*source, before, here, rank == comm.size() - 1, declared); });
     return std::pair(std::move(entries), before);
 }
 
@@ -159,13 +176,14 @@ template <class T> NamedMatrix assemble_together(Communicator const& comm, Coord
     auto part = own_columns(comm, columns, data.rows, std::move(triples), team_size(threads),
                             description.duplicates_summed);
     description.duplicates_summed = sum(comm, description.duplicates_summed);
-    if (description.duplicates_summed > 0) {
-        read_together(comm, data.source,
-                      [&] { check_duplicates(part, columns.first(comm.rank()), data.source); });
-        note_duplicates(description.duplicates_summed, description.notes);
-    }
+    if (description.duplicates_summed > 0)
+        read_together(comm, data.source, [&] {
+            check_duplicates(part, columns.first(comm.rank()), data.source);
+            note_duplicates(description.duplicates_summed, description.notes);
+        });
     if (data.declared != DeclaredSymmetry::general) {
-        require_square(data.rows, data.cols, data.declared, data.source);
+        read_together(comm, data.source,
+                      [&] { require_square(data.rows, data.cols, data.declared, data.source); });
         fold_parts(comm, columns, part, data.declared, data.source, description.notes);
     } else if (data.rows == data.cols && data.rows > 0) {
         recognize_parts(comm, columns, part, description.notes);
@@ -210,8 +228,11 @@ NamedMatrix read_matrix_parts(Communicator const& comm, std::string const& path,
     auto triples = parse_together(comm, path, *head, head->header.entries, [&](Source const& lines) {
                        return parse_entry_lines(lines, head->header, threads);
                    }).first;
-    CoordinateData data = without_entries(path, head->header);
-    data.description.name = file_name(path);
+    CoordinateData data;
+    read_together(comm, path, [&] {
+        data = without_entries(path, head->header);
+        data.description.name = file_name(path);
+    });
     return std::visit(
         [&](auto& typed) { return assemble_together(comm, std::move(data), std::move(typed), threads); },
         triples);

@@ -14,7 +14,9 @@ namespace espalier {
 template <class Step> void read_together(Communicator const& comm, std::string const& path, Step&& step) {
     std::optional<Error> mine = error_of(step);
     if (mine && mine->status() == Status::out_of_memory)
-        mine.emplace(Status::out_of_memory, fmt::format("{}: the matrix does not fit in memory", path));
+        mine = error_of([&] { // also if memory for the message is lacking
+            throw Error(Status::out_of_memory, fmt::format("{}: the matrix does not fit in memory", path));
+        });
     Outcome const outcome = agree(comm, mine);
     bool const own = outcome.status == Status::io_error || outcome.status == Status::out_of_memory ||
                      outcome.status == Status::internal;

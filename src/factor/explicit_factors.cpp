@@ -19,7 +19,12 @@ std::vector<Index> places_of(std::vector<Index> const& numbers) {
 
 template <class T> class ColumnWriter {
   public:
-    ColumnWriter(Index n, bool keeps_zeros) : keeps_zeros_(keeps_zeros) { matrix_.rows = matrix_.cols = n; }
+    /// At most `entries` are put.
+    ColumnWriter(Index n, Offset entries, bool keeps_zeros) : keeps_zeros_(keeps_zeros) {
+        matrix_.rows = matrix_.cols = n;
+        matrix_.row_ind.reserve(entries);
+        matrix_.values.reserve(entries);
+    }
     void put(Index row, T value) {
         if (value == T(0) && !keeps_zeros_) return;
         matrix_.row_ind.push_back(row);
@@ -51,10 +56,20 @@ std::vector<PlacedRow> placed_rows(BlockStructure const& structure, CblkId k, st
     return rows;
 }
 
+// The entries of L, and of U, in the structure.
+template <class T> Offset triangle_entries(Factor<T> const& factor) {
+    Offset entries = 0;
+    for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
+        Index const pivots = factor.diagonal(k).cols, left = factor.delayed(k) ? factor.delayed(k)->left() : 0;
+        entries += pivots * (pivots + 1) / 2 + pivots * (left + factor.cblk(k).rows_below());
+    }
+    return entries;
+}
+
 template <class T> CscMatrix<T> lower_factor(Factor<T> const& factor, PivotOrder const& order, bool keeps_zeros) {
     bool const is_unit = factor.form().has_d() || factor.form().has_upper();
     auto const place = places_of(order.rows);
-    ColumnWriter<T> writer(factor.structure().n, keeps_zeros);
+    ColumnWriter<T> writer(factor.structure().n, triangle_entries(factor), keeps_zeros);
     for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
         DelayedPanel<T> const* const delayed = factor.delayed(k);
         MatrixView<T const> const diagonal = factor.diagonal(k);
@@ -74,7 +89,7 @@ template <class T> CscMatrix<T> lower_factor(Factor<T> const& factor, PivotOrder
 }
 
 template <class T> CscMatrix<T> block_diagonal(Factor<T> const& factor, PivotOrder const& order) {
-    ColumnWriter<T> writer(factor.structure().n, false);
+    ColumnWriter<T> writer(factor.structure().n, 3 * factor.structure().n, false);
     bool const conjugate = factor.form().conjugate();
     for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
         Index const first = order.first[k];
@@ -92,7 +107,7 @@ template <class T> CscMatrix<T> block_diagonal(Factor<T> const& factor, PivotOrd
 
 template <class T> CscMatrix<T> upper_factor(Factor<T> const& factor, PivotOrder const& order, bool keeps_zeros) {
     auto const place = places_of(order.columns);
-    ColumnWriter<T> writer(factor.structure().n, keeps_zeros); // columns of U^T
+    ColumnWriter<T> writer(factor.structure().n, triangle_entries(factor), keeps_zeros); // columns of U^T
     for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
         DelayedPanel<T> const* const delayed = factor.delayed(k);
         MatrixView<T const> const diagonal = factor.diagonal(k), across = factor.upper(k);
@@ -132,6 +147,14 @@ template <class T> PivotOrder pivot_order(Factor<T> const& factor) {
     return order;
 }
 
+// L; U and its transpose, or D; and about ten vectors of numbers and scales.
+template <class T> std::uint64_t explicit_factor_bytes(Factor<T> const& factor) {
+    Offset const n = factor.structure().n, triangle = triangle_entries(factor);
+    Offset const entries = triangle * (factor.form().has_upper() ? 3 : 1) + (factor.form().has_d() ? 3 * n : 0);
+    return static_cast<std::uint64_t>(entries) * (sizeof(T) + sizeof(Index)) +
+           static_cast<std::uint64_t>(10 * n) * sizeof(Index);
+}
+
 template <class T> Factors<T> explicit_factors(Factor<T> const& factor, bool keeps_zeros) {
     PivotOrder const order = pivot_order(factor);
     Factors<T> factors;
@@ -145,6 +168,7 @@ template <class T> Factors<T> explicit_factors(Factor<T> const& factor, bool kee
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template PivotOrder pivot_order<T>(Factor<T> const&);                                                    \
+    template std::uint64_t explicit_factor_bytes<T>(Factor<T> const&);                                       \
     template Factors<T> explicit_factors<T>(Factor<T> const&, bool);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 

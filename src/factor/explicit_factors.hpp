@@ -2,6 +2,7 @@
 // are left out.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "espalier/espalier.hpp"
@@ -19,6 +20,8 @@ struct PivotOrder {
 };
 template <class T> PivotOrder pivot_order(Factor<T> const& factor);
 
+/// Bytes that explicit_factors() allocates at most.
+template <class T> std::uint64_t explicit_factor_bytes(Factor<T> const& factor);
 /// Returns the factors of the working system, with one process. With `keeps_zeros`, L and U have all entries
 /// of the structure.
 template <class T> Factors<T> explicit_factors(Factor<T> const& factor, bool keeps_zeros = false);

@@ -35,6 +35,26 @@ std::uint64_t panel_bytes(BlockStructure const& structure, FactorForm form, std:
     return bytes;
 }
 
+template <class T>
+std::uint64_t Factor<T>::bytes_to_allocate(FactorForm form, std::vector<WorkerId> const& owner, Allocation allocation,
+                                           int num_workers) const {
+    std::vector<std::size_t> bytes(allocation == Allocation::global ? 1 : num_workers, 0);
+    for (CblkId k = 0; k < structure_->num_cblks(); ++k)
+        if (owner[k] != any_worker)
+            bytes[allocation == Allocation::global ? 0 : owner[k]] += padded_bytes(panel_size(cblk(k), form), sizeof(T));
+    std::uint64_t wanted = 0;
+    for (std::size_t a = 0; a < bytes.size(); ++a)
+        if (!keeps_arena(a, bytes[a], allocation)) wanted += bytes[a];
+    return wanted;
+}
+
+// Whether an arena is large enough, and was made for this allocation.
+template <class T> bool Factor<T>::keeps_arena(std::size_t arena, std::size_t bytes, Allocation allocation) const {
+    if (arena >= arenas_.size()) return bytes == 0;
+    bool const fits = arenas_[arena].size() >= bytes && (bytes > 0 || arenas_[arena].empty());
+    return fits && arenas_[arena].allocation() == allocation;
+}
+
 template <class T> void Factor<T>::allocate(FactorForm form, std::vector<WorkerId> const& owner,
                                             Allocation allocation, WorkerTeam& team, Interrupt* interrupt) {
     int const num_workers = team.size();
@@ -71,8 +91,7 @@ template <class T> void Factor<T>::keep_or_replace_arenas(std::vector<std::size_
     arenas_.resize(bytes.size());
     std::size_t wanted = 0;
     for (std::size_t a = 0; a < bytes.size(); ++a) {
-        bool const fits = arenas_[a].size() >= bytes[a] && (bytes[a] > 0 || arenas_[a].empty());
-        if (fits && arenas_[a].allocation() == allocation_) continue;
+        if (keeps_arena(a, bytes[a], allocation_)) continue;
         arenas_[a] = Arena();
         wanted += bytes[a];
     }

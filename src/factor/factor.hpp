@@ -61,6 +61,9 @@ template <class T> class Factor {
     /// `structure` must outlive the factor. Allocates nothing yet.
     explicit Factor(BlockStructure const& structure) : structure_(&structure) {}
 
+    /// The bytes that allocate() with these arguments would allocate, besides the arenas that it keeps.
+    [[nodiscard]] std::uint64_t bytes_to_allocate(FactorForm form, std::vector<WorkerId> const& owner,
+                                                  Allocation allocation, int num_workers) const;
     /// Allocates the panels of a factorization of this form. Worker owner[k] owns cblk k; any_worker marks a
     /// ghost, which has no panel. Keeps arenas of an earlier factorization that are large enough and were
     /// made for this allocation. Touches a new global arena. Error{out_of_memory}, {cancelled}.
@@ -178,6 +181,7 @@ template <class T> class Factor {
     template <class E> [[nodiscard]] std::span<E> of_columns(E* all, CblkId k) const {
         return {all + cblk(k).first_col, all + cblk(k).end_col};
     }
+    [[nodiscard]] bool keeps_arena(std::size_t arena, std::size_t bytes, Allocation allocation) const;
     void keep_or_replace_arenas(std::vector<std::size_t> const& bytes);
     void touch_from_one_worker(WorkerTeam& team, Interrupt* interrupt);
 

@@ -415,10 +415,9 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
             }
             assembly.assemble(values, factor, worker, corrects, options.interrupt, pending);
         });
+        if (options.phases)
+            options.phases->sample(trace::Counter::memory, static_cast<std::int64_t>(current_rss_bytes()));
     });
-
-    if (options.phases)
-        options.phases->sample(trace::Counter::memory, static_cast<std::int64_t>(current_rss_bytes()));
 
     trace::Scope const recorded(options.phases, trace::Kind::factorization);
     Timer const timer;

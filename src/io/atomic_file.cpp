@@ -105,13 +105,17 @@ AtomicFile::AtomicFile(std::string const& path) : path_(path), target_(path) {
     std::lock_guard const lock(unfinished().mutex);
     for (int attempt = 0; fd_ < 0; ++attempt) {
         temporary_ = fmt::format("{}.{}-{}.tmp", target_, ::getpid(), attempt);
+        auto const name = unfinished().names.insert(temporary_).first; // may throw, so before the file exists
         fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd_ < 0 && (errno != EEXIST || attempt == 100)) {
+        if (fd_ >= 0) break;
+        int const reason = errno;
+        unfinished().names.erase(name);
+        errno = reason;
+        if (errno != EEXIST || attempt == 100) {
             temporary_.clear();
             fail("cannot create");
         }
     }
-    unfinished().names.insert(temporary_);
     if (exists) (void)::fchmod(fd_, status.st_mode & 07777); // Keep the permissions of what is replaced.
 }
 

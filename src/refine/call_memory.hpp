@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
 #include "espalier/types.hpp"
 
@@ -20,6 +21,7 @@ struct CallMemory {
     Index own = 0;   ///< Columns of owned rows in the precision of the system.
     Index low = 0;   ///< Columns of owned rows in lower precision, if the factors have it.
     Index swept = 0; ///< Columns that pass through the factors together.
+    std::uint64_t bytes = 0; ///< Further bytes, on process 0.
 };
 
 /// A block of right-hand sides, its solutions, and their conversion to owned rows.
@@ -40,7 +42,8 @@ inline CallMemory memory_of_condition(Index at_once) {
 }
 
 inline CallMemory operator+(CallMemory a, CallMemory b) {
-    return {a.whole + b.whole, a.own + b.own, std::max(a.low, b.low), std::max(a.swept, b.swept)};
+    return {a.whole + b.whole, a.own + b.own, std::max(a.low, b.low), std::max(a.swept, b.swept),
+            a.bytes + b.bytes};
 }
 
 } // namespace espalier

@@ -26,13 +26,14 @@ template <class T> DenseMatrix<T> local_triangle(MatrixView<T> a) {
 // The triangles of all processes. Process 0 has their rows below each other.
 template <class T> struct Stacked {
     DenseMatrix<T> mine, all;
-    std::vector<Index> begin{0}; // first row of each process in `all`
+    std::vector<Index> begin; // first row of each process in `all`
 
     Stacked(DistributedRows const& rows, MatrixView<T> a) {
         rows.reduction().all_succeed([&] { mine = local_triangle(a); });
         auto const counts = all_gather(rows.comm(), mine.rows);
         auto joined = gather_joined<T>(rows.comm(), mine.values, 0);
         rows.reduction().all_succeed([&] {
+            begin.assign(1, 0);
             for (auto const count : counts) begin.push_back(begin.back() + count);
             if (rows.comm().rank() > 0) return;
             all = dense<T>(begin.back(), a.cols);

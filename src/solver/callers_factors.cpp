@@ -111,10 +111,10 @@ template <class T> double error_of_inverse(CscMatrix<T> const& a, CscMatrix<T> c
 
 template <class T> void solve_for_diagonal(std::function<void(std::span<T>, Index columns)> const& solve,
                                            std::span<Index const> rows, std::vector<T>& diagonal) {
-    constexpr std::size_t block_columns = 64;
     Index const n = std::ssize(diagonal);
-    for (; !rows.empty(); rows = rows.subspan(std::min(rows.size(), block_columns))) {
-        auto const some = rows.first(std::min(rows.size(), block_columns));
+    while (!rows.empty()) {
+        auto const some = rows.first(std::min(std::ssize(rows), columns_of_diagonal));
+        rows = rows.subspan(some.size());
         std::vector<T> block(n * some.size(), T(0));
         for (std::size_t k = 0; k < some.size(); ++k) block[n * k + some[k]] = T(1);
         solve(block, std::ssize(some));

@@ -82,6 +82,7 @@ NumericFactor<T>::run(CscMatrix<T> const& working, NumericSettings const& settin
     options.interrupt = context_.interrupt();
     options.phases = context_.phases();
     options.topology = &context_.topology();
+    if (!context_.is_alone()) require_available<F>(settings);
     options.messaging = context_.on_all([&] {
         allocate<F>(settings);
         return context_.messaging();
@@ -114,6 +115,16 @@ NumericFactor<T>::run(CscMatrix<T> const& working, NumericSettings const& settin
             measure_placement(*slot<F>(), *plan_, result.stats.worker_of_task, context_.workers(), topology);
     });
     return collect(std::move(result));
+}
+
+// Each process alone may find enough memory for its factors although those of a computer together do not.
+template <class T> template <class F> void NumericFactor<T>::require_available(NumericSettings const& settings) {
+    context_.require_available(context_.on_all([&] {
+        Factor<F> const fresh(*structure_);
+        Factor<F> const& factor = slot<F>() ? *slot<F>() : fresh;
+        return factor.bytes_to_allocate(settings.form, plan_->owner_of_cblk, settings.allocation,
+                                        context_.workers().size());
+    }));
 }
 
 // The predicted memory counts one factor only.

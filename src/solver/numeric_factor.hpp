@@ -121,6 +121,7 @@ template <class T> class NumericFactor : public WorkingInverse<T> {
     }
     template <class F>
     std::vector<FactorResult> run(CscMatrix<T> const& working, NumericSettings const& settings);
+    template <class F> void require_available(NumericSettings const& settings);
     template <class F> void allocate(NumericSettings const& settings);
     void deal_values(CscMatrix<T> const& working, std::vector<T>& own);
     std::vector<FactorResult> collect(FactorResult mine);

@@ -4,6 +4,8 @@
 #include <functional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "comm/thread_level.hpp"
 #include "runtime/process_limits.hpp"
 
@@ -61,6 +63,22 @@ int ProcessContext::processes_of_a_computer() const {
     return static_cast<int>(largest_sum_of_a_computer(ones));
 }
 
+void ProcessContext::require_available(std::uint64_t wanted) const {
+    constexpr std::uint64_t worth_checking = std::uint64_t{64} << 20; // reading the limits takes 100 us
+    auto const bytes = all_gather(comm(), static_cast<std::int64_t>(wanted));
+    std::uint64_t together = 0;
+    for (std::size_t p = 0; p < computers_.size(); ++p)
+        if (computers_[p] == computers_[comm().rank()]) together += static_cast<std::uint64_t>(bytes[p]);
+    on_all([&] {
+        std::uint64_t const available = together >= worth_checking ? available_memory_bytes() : together;
+        if (together > available)
+            throw Error(Status::out_of_memory,
+                        fmt::format("the {} processes of a computer together need {} more bytes for factors; {} bytes are "
+                                    "available",
+                                    std::ranges::count(computers_, computers_[comm().rank()]), together, available));
+    });
+}
+
 void ProcessContext::set_topology(std::string const& topology) {
     Topology other = Topology::named(topology);
     team_.reset();
@@ -99,8 +117,10 @@ Messaging* ProcessContext::messaging() {
 }
 
 void ProcessContext::sample_memory() const {
-    if (trace::Track* const track = phases())
-        track->sample(trace::Counter::memory, static_cast<std::int64_t>(current_rss_bytes()));
+    on_all([&] {
+        if (trace::Track* const track = phases())
+            track->sample(trace::Counter::memory, static_cast<std::int64_t>(current_rss_bytes()));
+    });
 }
 
 } // namespace espalier

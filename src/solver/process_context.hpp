@@ -40,6 +40,9 @@ class ProcessContext {
     [[nodiscard]] std::uint64_t largest_sum_of_a_computer(std::span<std::uint64_t const> of_process) const;
     /// The largest number of processes on a computer.
     [[nodiscard]] int processes_of_a_computer() const;
+    /// Collective: Error{out_of_memory} on all processes if those of a computer together want more bytes than it has
+    /// available. Each passes what it wants to allocate.
+    void require_available(std::uint64_t wanted) const;
     /// The number of workers of each process if the options do not set it.
     [[nodiscard]] int default_threads() const { return default_threads_; }
     [[nodiscard]] int threads() const { return threads_; }
@@ -63,7 +66,7 @@ class ProcessContext {
     [[nodiscard]] RunRecorder& recording() { return recording_; }
     /// The track for the phases of this process; null if nothing is recorded.
     [[nodiscard]] trace::Track* phases() const { return recording_.phases(); }
-    /// Records the memory in use, if a trace is recorded.
+    /// Collective: records the memory in use, if a trace is recorded.
     void sample_memory() const;
 
     /// Runs all_succeed() and on_root() on these processes.

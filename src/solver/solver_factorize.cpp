@@ -54,19 +54,11 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
     unavoidable_error_ = error;
     bool const is_useless = problem || !(error <= useless_error);
     if (is_useless && !may_have_delayed_ && may_grow() && can_delay())
-        avoid_static_pivots(matrix, problem ? problem->what() : inaccurate_factors(error));
+        factorize_values(matrix, [&] { return problem ? problem->what() : inaccurate_factors(error); });
     else if (problem)
         throw *problem;
     if (double const left = refiner_->errors_of_factors().backward; !(left <= useless_error))
         note("{}; matching on, or pivoting delayed without split 2d, may avoid this", inaccurate_factors(left));
-}
-
-// Factorizes again with delayed columns, because the static pivots are useless for refinement.
-template <class T>
-void Solver<T>::State::avoid_static_pivots(CscMatrix<T> const& matrix, std::string const& reason) {
-    Timer const timer;
-    factorize_values(matrix, reason);
-    report.factor.total_s = timer.seconds();
 }
 
 // Whether entries may grow without bound in the elimination.
@@ -142,11 +134,10 @@ template <class T> void Solver<T>::State::factorize_scalar(CscMatrix<T> const& m
     if (!report.factor.pivots_reused) report.peak_memory_bytes = peak_memory();
 }
 
-// If there is a reason to delay columns, it becomes a note.
+// Delays columns in any case if there is a reason to do so, which becomes a note.
 template <class T>
-void Solver<T>::State::factorize_values(CscMatrix<T> const& matrix, std::string const& reason_to_delay) {
+void Solver<T>::State::factorize_values(CscMatrix<T> const& matrix, ReasonToDelay const& reason_to_delay) {
     if (system_->is_scalar) return factorize_scalar(matrix);
-    bool const must_delay = !reason_to_delay.empty();
     Timer const timer;
     SingleThreadedBlas const blas;
     check_values(matrix);
@@ -155,15 +146,18 @@ void Solver<T>::State::factorize_values(CscMatrix<T> const& matrix, std::string 
     report.refine = {};
     report.notes.resize(std::min(report.notes.size(), notes_of_analysis_));
     choose_system(matrix);
-    if (must_delay) note("{}; factorizing with delayed pivots", reason_to_delay);
     if (system_->is_incomplete) {
         factorize_incomplete(matrix);
-    } else if (must_delay || !factorize_narrow(matrix)) {
-        bool const delays = must_delay || needs_pivots(); // whether the attempt in single precision delays columns
+    } else if (reason_to_delay) {
+        factorize_full(matrix, reason_to_delay);
+    } else if (!factorize_narrow(matrix)) {
+        ReasonToDelay reason;
+        if (needs_pivots()) // after an attempt in single precision
+            reason = [] { return "inertia and determinant are not known from single precision"; };
         bool const fell_back = report.factor.precision_fell_back;
         report.factor = {};
         report.factor.precision_fell_back = fell_back;
-        factorize_full(matrix, delays);
+        factorize_full(matrix, reason);
     }
     context_.sample_memory();
     // Assembly time is everything except the numeric factorization: checks, the assembly map, allocation, and
@@ -264,17 +258,16 @@ template <class T> bool Solver<T>::State::factorize_narrow(CscMatrix<T> const& m
     return false;
 }
 
-template <class T> void Solver<T>::State::factorize_full(CscMatrix<T> const& matrix, bool delays) {
+template <class T>
+void Solver<T>::State::factorize_full(CscMatrix<T> const& matrix, ReasonToDelay const& reason_to_delay) {
     if (report.factor.precision_fell_back)
         context_.on_root([&] {
             require_memory(context_.largest_sum_of_a_computer(analysis_->memory_of_processes(scalar_of<T>)),
                            options.max_memory);
         });
     try {
-        if (delays)
-            factorize_delayed(matrix);
-        else
-            factorize_numbers(matrix, false, options.pivoting);
+        if (reason_to_delay) return factorize_delayed(matrix, reason_to_delay);
+        factorize_numbers(matrix, false, options.pivoting);
     } catch (Error const& error) {
         if (error.status() != Status::not_positive_definite || !system_->chooses) throw;
         note("{}; continuing with ldlh", error.what());
@@ -286,8 +279,8 @@ template <class T> void Solver<T>::State::factorize_full(CscMatrix<T> const& mat
     examine_factors(matrix);
     if (system_->kept > 0)
         check_schur_complement(matrix);
-    else if (needs_pivots() && !delays)
-        avoid_replaced_pivots(matrix, "inertia and determinant");
+    else if (needs_pivots())
+        factorize_delayed(matrix, [this] { return unknown_with_these_pivots("inertia and determinant are"); });
 }
 
 // Whether columns may be delayed in this analysis.
@@ -307,8 +300,19 @@ template <class T> bool Solver<T>::State::needs_pivots() {
     return options.condition && has_avoidable_pivots();
 }
 
-// Uses the pivoting of the options if there is not enough memory for delayed columns.
-template <class T> void Solver<T>::State::factorize_delayed(CscMatrix<T> const& matrix) {
+// Why replaced pivots or growth leave a result unknown. `what` ends with "is" or "are".
+template <class T> std::string Solver<T>::State::unknown_with_these_pivots(std::string_view what) const {
+    Index const replaced = report.factor.pivots_replaced;
+    return fmt::format("{} not known: {}", what,
+                       replaced > 0 ? fmt::format("{} pivot{} replaced", replaced, replaced == 1 ? " was" : "s were")
+                                    : inaccurate_factors(refiner_->errors_of_factors().backward));
+}
+
+// Factorizes with delayed columns, whatever the options say, and examines the factors. The reason becomes a note. If
+// memory does not suffice, the pivoting of the options is used.
+template <class T>
+void Solver<T>::State::factorize_delayed(CscMatrix<T> const& matrix, ReasonToDelay const& reason) {
+    note_made_by([&] { return reason() + "; factorizing with delayed pivots"; });
     try {
         factorize_numbers(matrix, false, Pivoting::delayed);
     } catch (Error const& error) {
@@ -316,17 +320,6 @@ template <class T> void Solver<T>::State::factorize_delayed(CscMatrix<T> const& 
         note("{}; factorizing with the pivoting of the options", error.what());
         factorize_numbers(matrix, false, options.pivoting);
     }
-}
-
-template <class T>
-void Solver<T>::State::avoid_replaced_pivots(CscMatrix<T> const& matrix, std::string_view what_for) {
-    Index const replaced = report.factor.pivots_replaced;
-    if (replaced > 0)
-        note("{} pivot{} replaced; factorizing with delayed pivots for {}", replaced, replaced == 1 ? " was" : "s were",
-             what_for);
-    else
-        note("{}; factorizing with delayed pivots for {}", inaccurate_factors(refiner_->errors_of_factors().backward), what_for);
-    factorize_delayed(matrix);
     examine_factors(matrix);
 }
 
@@ -351,10 +344,9 @@ template <class T> void Solver<T>::State::check_schur_complement(CscMatrix<T> co
     };
     if (is_good()) return;
     if (options.pivoting != Pivoting::delayed && can_delay()) {
-        note("the backward error of the Schur complement is {:.1e}; factorizing with delayed pivots",
-             report.factor.schur_error);
-        factorize_delayed(matrix);
-        examine_factors(matrix);
+        factorize_delayed(matrix, [this] {
+            return fmt::format("the backward error of the Schur complement is {:.1e}", report.factor.schur_error);
+        });
         if (is_good()) return;
     }
     note("the Schur complement is inaccurate: its backward error {:.1e} is above the tolerance of {:.0e}",
@@ -464,11 +456,12 @@ template <class T> void Solver<T>::State::report_singularity() {
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void Solver<T>::State::factorize(CscMatrix<T> const&);                                          \
-    template void Solver<T>::State::factorize_full(CscMatrix<T> const&, bool);                               \
+    template void Solver<T>::State::factorize_full(CscMatrix<T> const&, ReasonToDelay const&);               \
     template void Solver<T>::State::examine_factors(CscMatrix<T> const&);                                    \
     template void Solver<T>::State::prepare_assembly(CscMatrix<T> const&);                                   \
     template bool Solver<T>::State::has_avoidable_pivots();                                                  \
-    template void Solver<T>::State::avoid_replaced_pivots(CscMatrix<T> const&, std::string_view);            \
+    template std::string Solver<T>::State::unknown_with_these_pivots(std::string_view) const;                \
+    template void Solver<T>::State::factorize_delayed(CscMatrix<T> const&, ReasonToDelay const&);            \
     template void Solver<T>::State::take_condition(ConditionEstimate const&);                                \
     template Options Solver<T>::State::options_of_analysis() const;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)

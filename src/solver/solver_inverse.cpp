@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "analysis/checks.hpp"
+#include "factor/explicit_factors.hpp"
 #include "kernels/blas.hpp"
 #include "matrix/convert.hpp"
 #include "matrix/entries.hpp"
@@ -15,7 +16,13 @@ namespace espalier {
 
 template <class T> Factors<T> Solver<T>::State::factors() {
     require("factors", {Need::own_factors});
+    require_memory_of({.bytes = bytes_of_all_factors()}, "the factors as sparse matrices");
     return all_factors(false);
+}
+
+template <class T> std::uint64_t Solver<T>::State::bytes_of_all_factors() const {
+    if (!system_->is_scalar) return explicit_factor_bytes(factor_.factor());
+    return 2 * (sizeof(T) + sizeof(Index)) * static_cast<std::uint64_t>(report.analysis.nnz_stored);
 }
 
 // With `keeps_zeros`, the factors have all entries of their structure.
@@ -34,13 +41,15 @@ template <class T> std::vector<T> Solver<T>::State::solve_half(std::span<T const
         throw Error(Status::usage,
                     "solves with one factor need a symmetric factorization (llh, llt, ldlt or ldlh)");
     require_block(b.size(), system_->order, call_.columns, "the right-hand side");
+    require_memory_of_columns({2 * call_.columns, 8, 0, call_.columns}, forward ? "solve_lower" : "solve_lower_adjoint");
     SingleThreadedBlas const blas;
     return espalier::solve_half(analysis_->system, factor_, b, call_.columns, forward);
 }
 
 // Computes A^-1 on the structure of the factors. Works on a copy of factors without column blocks or with
 // delayed columns.
-template <class T> InverseEntries<T> Solver<T>::State::invert(char const* what) {
+template <class T>
+InverseEntries<T> Solver<T>::State::invert(char const* what, std::uint64_t bytes_of_result) {
     require(what, {Need::own_factors});
     if (report.factor.numerically_singular)
         throw Error(Status::singular, "the matrix is singular to working precision and has no inverse");
@@ -51,9 +60,9 @@ template <class T> InverseEntries<T> Solver<T>::State::invert(char const* what) 
     require(what, {Need::no_growth});
     bool const is_sparse = system_->is_scalar || factor_.factor().has_delayed();
     std::uint64_t const needed =
-        is_sparse ? 2 * (sizeof(T) + sizeof(Index)) * static_cast<std::uint64_t>(report.analysis.nnz_stored)
+        is_sparse ? bytes_of_all_factors()
                   : SelectedInverse<T>::bytes(factor_.structure(), form_, context_.workers().size());
-    require_memory(report.analysis.memory_bytes + needed, options.max_memory, "the selected inverse");
+    require_memory_of({.bytes = needed + bytes_of_result}, "the selected inverse");
     if (is_sparse) {
         auto const inverse =
             std::make_shared<SparseInverse<T> const>(all_factors(true), form_.conjugate(), context_.interrupt());
@@ -69,7 +78,10 @@ template <class T> InverseEntries<T> Solver<T>::State::invert(char const* what) 
 template <class T> CscMatrix<T> Solver<T>::State::selected_inverse(CscMatrix<T> const& matrix) {
     require("selected_inverse", {Need::factors});
     if (context_.is_alone()) require_pattern(matrix, pattern_, "selected_inverse");
-    InverseEntries<T> const inverse = invert("selected_inverse");
+    // the result, and for error_of_inverse() both matrices with both triangles, and two vectors
+    std::uint64_t const bytes = 5 * static_cast<std::uint64_t>(matrix.stored()) * (sizeof(T) + sizeof(Index)) +
+                                2 * static_cast<std::uint64_t>(system_->order) * sizeof(T);
+    InverseEntries<T> const inverse = invert("selected_inverse", bytes);
     auto const entry = [&](Index i, Index j) {
         if (std::optional<T> const found = inverse(i, j)) return *found;
         throw Error(Status::internal, "an entry of the inverse is missing");
@@ -87,7 +99,8 @@ template <class T> std::vector<T> Solver<T>::State::inverse_diagonal() {
     std::vector<T> diagonal;
     std::vector<Index> missing;
     {
-        InverseEntries<T> const inverse = invert("inverse_diagonal");
+        std::uint64_t const bytes = static_cast<std::uint64_t>(system_->order) * (sizeof(T) + sizeof(Index));
+        InverseEntries<T> const inverse = invert("inverse_diagonal", bytes);
         diagonal.resize(system_->order);
         for (Index i = 0; i < system_->order; ++i) {
             std::optional<T> const entry = inverse(i, i);
@@ -97,6 +110,9 @@ template <class T> std::vector<T> Solver<T>::State::inverse_diagonal() {
                 missing.push_back(i);
         }
     }
+    if (missing.empty()) return diagonal;
+    Index const together = std::min(std::ssize(missing), columns_of_diagonal);
+    require_memory_of({1, 2 * together, together, together}, "the diagonal of the inverse");
     SingleThreadedBlas const blas;
     ScaledSystem<T> const& system = analysis_->system;
     auto const solve = [&](std::span<T> block, Index columns) {

@@ -42,6 +42,7 @@ std::uint64_t Solver<T>::State::require_memory_of(CallMemory const& call, std::s
                 bytes.push_back(analysis_->factor_bytes(scalar, p) + analysis_->call_bytes(call, scalar, p));
             for (std::size_t p = 0; p < delayed_bytes_.size(); ++p) bytes[p] += delayed_bytes_[p];
         }
+        if (!bytes.empty()) bytes.front() += call.bytes;
         std::uint64_t const needed = context_.largest_sum_of_a_computer(bytes);
         require_memory(needed, options.max_memory, what);
         auto const sharing = static_cast<std::uint64_t>(context_.processes_of_a_computer());

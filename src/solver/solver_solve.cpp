@@ -87,7 +87,9 @@ template <class T> DenseMatrix<T> Solver<T>::State::solve_sparse(CscMatrix<T> co
     Index const n = system_->order;
     Timer const timer;
     DenseMatrix<T> x;
-    require_memory_of_solve();
+    CallMemory needed = memory_of_solve(vector_layout(), call_.columns);
+    needed.bytes = 3 * static_cast<std::uint64_t>(b.stored()) * (sizeof(T) + sizeof(Index)); // scaled, and by blocks
+    require_memory_of_columns(needed, "a solve");
     context_.on_root([&] {
         if (b.rows != n || b.symmetry != Symmetry::general)
             throw Error(Status::usage,
@@ -232,7 +234,7 @@ template <class T> double Solver<T>::State::reciprocal_condition(CscMatrix<T> co
     if (!estimate.is_sure && has_avoidable_pivots()) {
         factorized_ = false;
         prepare_assembly(matrix);
-        avoid_replaced_pivots(matrix, "the condition number");
+        factorize_delayed(matrix, [this] { return unknown_with_these_pivots("the condition number is"); });
         factorized_ = true;
         require_memory_of_condition();
         estimate = refiner_->reciprocal_condition();
@@ -258,6 +260,7 @@ template <class T> NullSpace<T> Solver<T>::State::null_space(CscMatrix<T> const&
     NullSpaceResult<T> found = refiner_->null_space(run);
     NullSpace<T> space{n - found.basis.cols, std::move(found.basis), std::move(found.singular_values)};
     if (vectors_->is_in_place()) return space;
+    require_memory_of({space.basis.cols, 2 * space.basis.cols, 0, 0}, "the basis of the null space");
     std::vector<T> const own = std::exchange(space.basis.values, {});
     vectors_->set_callers_rows(context_.is_root() ? n : 0);
     context_.on_root([&] {

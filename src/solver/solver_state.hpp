@@ -3,6 +3,7 @@
 // vectors that are not distributed. A process that follows runs the same code with empty arguments.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -143,7 +144,10 @@ template <class T> struct Solver<T>::State {
     void analyze(CscMatrix<T> const& matrix, Options const& with);
     void begin_reports();
     void report_analysis(std::uint64_t resident);
-    void factorize_values(CscMatrix<T> const& matrix, std::string const& reason_to_delay = {});
+    // The text of a note that says why columns are delayed. Only process 0 makes it, because it allocates. Empty
+    // without a reason.
+    using ReasonToDelay = std::function<std::string()>;
+    void factorize_values(CscMatrix<T> const& matrix, ReasonToDelay const& reason_to_delay = {});
     void analyze_again(CscMatrix<T> const& matrix);
     void factorize_by_supernodes(CscMatrix<T> const& matrix);
     [[nodiscard]] Options options_of_analysis() const;
@@ -157,16 +161,15 @@ template <class T> struct Solver<T>::State {
     void make_working(CscMatrix<T> const& matrix);
     void factorize_scalar(CscMatrix<T> const& matrix);
     bool factorize_narrow(CscMatrix<T> const& matrix);
-    void factorize_full(CscMatrix<T> const& matrix, bool delays = false);
-    void avoid_static_pivots(CscMatrix<T> const& matrix, std::string const& reason);
+    void factorize_full(CscMatrix<T> const& matrix, ReasonToDelay const& reason_to_delay = {});
     [[nodiscard]] bool may_grow() const;
     [[nodiscard]] std::optional<DelayRules> choose_delays(bool narrow, Pivoting pivoting);
     void factorize_numbers(CscMatrix<T> const& matrix, bool narrow, Pivoting pivoting);
     void examine_factors(CscMatrix<T> const& matrix);
     void check_schur_complement(CscMatrix<T> const& matrix);
     [[nodiscard]] bool needs_pivots();
-    void factorize_delayed(CscMatrix<T> const& matrix);
-    void avoid_replaced_pivots(CscMatrix<T> const& matrix, std::string_view what_for);
+    void factorize_delayed(CscMatrix<T> const& matrix, ReasonToDelay const& reason);
+    [[nodiscard]] std::string unknown_with_these_pivots(std::string_view what) const;
     void take_condition(ConditionEstimate const& estimate);
     [[nodiscard]] bool has_avoidable_pivots();
     [[nodiscard]] bool can_delay();
@@ -188,8 +191,10 @@ template <class T> struct Solver<T>::State {
     void finish_update(CscMatrix<T> const& changed, bool keeps_pattern);
     void factorize_any(CscMatrix<T> const& matrix);
 
-    InverseEntries<T> invert(char const* what);
+    InverseEntries<T> invert(char const* what, std::uint64_t bytes_of_result);
     Factors<T> all_factors(bool keeps_zeros);
+    [[nodiscard]] std::uint64_t bytes_of_all_factors() const;
+    void check_update(CscMatrix<T> const& matrix, CscMatrix<T> const& w, int sign) const;
 
     [[nodiscard]] std::vector<std::uint64_t> memory_needs() const;
     std::uint64_t require_memory_of(CallMemory const& call, std::string_view what);
@@ -213,8 +218,11 @@ template <class T> struct Solver<T>::State {
     // its end, because the other processes continue with it.
     template <class First, class... Parts>
     void note(fmt::format_string<First, Parts...> text, First&& first, Parts&&... parts) {
+        note_made_by([&] { return fmt::format(text, std::forward<First>(first), std::forward<Parts>(parts)...); });
+    }
+    template <class Make> void note_made_by(Make const& make) {
         if (!context_.is_root()) return;
-        auto const tell = [&] { take_note(fmt::format(text, std::forward<First>(first), std::forward<Parts>(parts)...)); };
+        auto const tell = [&] { take_note(make()); };
         if (context_.is_alone()) return tell();
         if (auto problem = error_of(tell)) log_problem_ = std::move(problem);
     }

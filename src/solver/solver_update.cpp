@@ -1,6 +1,9 @@
 // Low-rank updates: the factors of A become those of A + W W^H or A - W W^H. With the working system B = S A
 // S of a symmetric factorization, the columns S W change B. The matrix is factorized anew if its
 // factorization is another one, or if the structure of the factors or their pivots do not suit the change.
+#include <algorithm>
+#include <limits>
+
 #include <fmt/format.h>
 
 #include "analysis/checks.hpp"
@@ -14,10 +17,9 @@
 
 namespace espalier {
 
-namespace {
-
-// Checks the arguments of an update, and the memory for it.
-template <class T> void check_update(CscMatrix<T> const& matrix, CscMatrix<T> const& w, int sign) {
+// Checks the arguments of an update, and the memory for it on process 0.
+template <class T>
+void Solver<T>::State::check_update(CscMatrix<T> const& matrix, CscMatrix<T> const& w, int sign) const {
     if (w.rows != matrix.rows || w.symmetry != Symmetry::general)
         throw Error(
             Status::usage,
@@ -28,6 +30,17 @@ template <class T> void check_update(CscMatrix<T> const& matrix, CscMatrix<T> co
     w.validate();
     double const products = count_products(w, matrix.symmetry);
     double const bytes = products * static_cast<double>(sizeof(T) + 2 * sizeof(Index)) * 2;
+    if (options.max_memory > 0) {
+        // besides the products: the former matrix, the changed working system, and the columns, also as dense rows
+        double const entry = sizeof(T) + sizeof(Index), stored = static_cast<double>(matrix.stored());
+        double const columns = 2 * static_cast<double>(w.stored()) * entry +
+                               static_cast<double>(w.cols) * static_cast<double>(system_->order) * sizeof(T);
+        double const most = static_cast<double>(std::numeric_limits<std::int64_t>::max());
+        auto const needed = static_cast<std::uint64_t>(std::min(bytes + 2 * stored * entry + columns, most));
+        std::vector<std::uint64_t> of_process = memory_needs();
+        of_process.front() += needed;
+        require_memory(context_.largest_sum_of_a_computer(of_process), options.max_memory, "the update");
+    }
     // reading the limits of the system takes longer than small updates
     constexpr double worth_checking = 1 << 26;
     if (bytes < worth_checking) return;
@@ -38,8 +51,6 @@ template <class T> void check_update(CscMatrix<T> const& matrix, CscMatrix<T> co
                                 "{:.2g} are available",
                                 products, bytes, most));
 }
-
-} // namespace
 
 // Changes the factors of the only process in place, if possible. Otherwise leaves them unchanged and returns
 // the reason.

@@ -112,6 +112,21 @@ TEST(Batch, RefusesWrongSizesAndValues) {
     EXPECT_EQ(status(1), Status::usage);
 }
 
+// The threads share the limit, from which the results are subtracted.
+TEST(Batch, CountsItsResultsAndTheSolversOfAllThreads) {
+    Systems<double> const systems(Symmetry::general, 40, 1);
+    auto const solve = [&](int threads, std::uint64_t limit) {
+        Options options = on(threads);
+        options.max_memory = limit;
+        return status_of([&] { solve_batch<double>(systems.a, systems.values, systems.b, 1, options); });
+    };
+    EXPECT_EQ(solve(1, systems.b.size() * sizeof(double)), Status::out_of_memory);
+    std::uint64_t enough = 1;
+    while (solve(1, enough) != Status::ok) enough *= 2;
+    EXPECT_EQ(solve(16, enough), Status::out_of_memory);
+    EXPECT_EQ(solve(16, 20 * enough), Status::ok);
+}
+
 TEST(Batch, IsCancelledOnTheThreadOfTheCaller) {
     Systems<double> const systems(Symmetry::general, 2000, 1);
     Options options = on(3);

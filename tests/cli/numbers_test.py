@@ -4,7 +4,7 @@ rank-deficient systems."""
 import math
 import re
 
-from support import SINGULAR, USAGE, CommandTest, backward_error, laplacian, read_array, read_matrix
+from support import INACCURATE, SINGULAR, USAGE, CommandTest, backward_error, laplacian, read_array, read_matrix
 
 
 class Operation(CommandTest):
@@ -40,6 +40,13 @@ class MatchingAndScaling(CommandTest):
         self.assertEqual((report["settings"]["matching"], report["settings"]["scaling"]), ("on", "on"))
         for options, scaled in ((), True), (("--scaling", "off", "--matching", "off"), False):
             self.assertEqual(self.report("analyze", "spe10like:3x3x3", *options)["analysis"]["scaled"], scaled)
+
+    def test_static_pivots_that_were_replaced_are_not_blamed_on_the_matrix(self):
+        system = ("saddle3d:6", "--matching", "off", "--factorization", "ldlt")
+        message = self.fail_with(INACCURATE, "solve", *system, "--quiet")
+        self.assertRegex(message, "pivots were replaced; --pivoting auto avoids this")
+        self.assertNotIn("singular or nearly so", message)
+        self.assertEqual(self.report("solve", *system, "--pivoting", "auto")["factor"]["pivots_replaced"], 0)
 
     def test_structural_rank_is_named(self):
         self.write_matrix("s.mtx", 3, {(0, 0): 1.0, (0, 1): 1.0, (0, 2): 1.0, (1, 2): 1.0, (2, 2): 1.0})

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <optional>
 
@@ -20,6 +21,7 @@
 #include "distributed/shares.hpp"
 #include "espalier/distributed.hpp"
 #include "espalier/mpi.hpp"
+#include "io/write.hpp"
 #include "solver/generated.hpp"
 #include "solver/problems.hpp"
 
@@ -47,7 +49,7 @@ class LackOfMemoryOverMpi : public testing::Test {
         int failed = 0;
         for (long k = 0;; k = every_ ? k + 1 : 4 * k + 1) {
             auto const text = fmt::format("{}, allocation {} of process {}", name, k, victim);
-            text.copy(failing_call, sizeof failing_call - 1);
+            failing_call[text.copy(failing_call, sizeof failing_call - 1)] = '\0';
             barrier(comm);
             ::alarm(longest_call);
             if (comm.rank() == victim) failing_new::countdown = k;
@@ -112,6 +114,88 @@ TEST_F(LackOfMemoryOverMpi, OfOneProcessEndsTheCallOnAll) {
         EXPECT_LE(solver->refine(mine, b, x).backward_error, 1e-13);
     }
     EXPECT_GT(failed, 20 * comm.size());
+}
+
+// A file that all processes read, written by process 0.
+class SharedFile {
+  public:
+    SharedFile(Communicator const& comm, CscMatrix<double> const& matrix) : comm_(comm) {
+        auto const number = max(comm, std::int64_t{comm.rank() == 0 ? ::getpid() : 0});
+        path = (std::filesystem::temp_directory_path() / fmt::format("espalier-{}.mtx", number)).string();
+        if (comm.rank() == 0) write_matrix(path, {matrix, {}});
+        barrier(comm);
+    }
+    ~SharedFile() {
+        barrier(comm_);
+        if (comm_.rank() == 0) std::remove(path.c_str());
+    }
+    std::string path;
+
+  private:
+    Communicator const& comm_;
+};
+
+// Vectors and matrices in parts, sparse right-hand sides, null spaces, traces and factors in single precision.
+TEST_F(LackOfMemoryOverMpi, EndsFurtherCallsOnAll) {
+    CscMatrix<double> const whole = generated<double>("lap3d:3"), mine = on_process_0(comm, whole);
+    CscMatrix<double> sparse = on_process_0(
+        comm, CscMatrix<double>{whole.rows, 2, Symmetry::general, {0, 1, 3}, {4, 0, 9}, {1.0, 2.0, 3.0}});
+    std::vector<double> const b(static_cast<std::size_t>(mine.rows), 1.0);
+    Shares const rows(whole.cols, comm.size());
+    std::vector<double> const own(static_cast<std::size_t>(rows.size(comm.rank())), 1.0);
+    SharedFile const file(comm, whole);
+    std::string const trace = comm.rank() == 0 ? file.path + ".paje" : std::string();
+    int failed = 0;
+    for (int victim = 0; victim < comm.size(); ++victim) {
+        Options options = many_tasks(SchedulePolicy::static_order, Splitting::one_d, 1);
+        options.comm_threads = (victim + 1) % 3;
+        options.mixed_precision = true;
+        options.record_trace = true;
+        Solver<double> solver(options, comm);
+        solver.analyze(mine);
+        std::vector<double> x;
+        failed += fail_allocations("gather_rows", victim, [&] { (void)gather_rows<double>(comm, own); });
+        failed += fail_allocations("scatter_rows", victim,
+                                   [&] { (void)scatter_rows<double>(comm, b, std::ssize(own)); });
+        failed += fail_allocations("read_columns", victim, [&] { (void)read_columns<double>(comm, file.path, 1); });
+        failed += fail_allocations("factorize in single precision", victim, [&] { solver.factorize(mine); });
+        failed += fail_allocations("solve in single precision", victim, [&] { x = solver.solve(b); });
+        failed += fail_allocations("refine from single precision", victim, [&] { (void)solver.refine(mine, b, x); });
+        failed += fail_allocations("sparse solve", victim, [&] { (void)solver.solve(sparse); });
+        failed += fail_allocations("null_space", victim, [&] { (void)solver.null_space(mine); });
+        failed += fail_allocations("determinant", victim, [&] { (void)solver.determinant(); });
+        failed += fail_allocations("inertia", victim, [&] { (void)solver.inertia(); });
+        failed += fail_allocations("predict", victim, [&] { // not collective
+            all_succeed(comm, [&] {
+                if (comm.rank() == 0) (void)solver.predict(3, 2);
+            });
+        });
+        failed += fail_allocations("write_trace", victim, [&] {
+            (void)solver.solve(b); // something to record
+            solver.write_trace(trace);
+        });
+        EXPECT_LE(solver.refine(mine, b, x = solver.solve(b)).backward_error, 1e-13);
+    }
+    if (comm.rank() == 0) std::remove(trace.c_str());
+    EXPECT_GT(failed, 20 * comm.size());
+}
+
+TEST_F(LackOfMemoryOverMpi, EndsCallsForASchurComplementOnAll) {
+    CscMatrix<double> const mine = on_process_0(comm, generated<double>("lap3d:3"));
+    std::vector<double> const b(static_cast<std::size_t>(mine.rows), 1.0);
+    int failed = 0;
+    for (int victim = 0; victim < comm.size(); ++victim) {
+        Options options = many_tasks(SchedulePolicy::dynamic_tree, Splitting::one_d, 1);
+        options.comm_threads = victim % 3;
+        options.schur = {3, 7, 8};
+        Solver<double> solver(options, comm);
+        std::vector<double> reduced;
+        failed += fail_allocations("factorize for a Schur complement", victim, [&] { solver.factorize(mine); });
+        failed += fail_allocations("schur_complement", victim, [&] { (void)solver.schur_complement(); });
+        failed += fail_allocations("condense", victim, [&] { reduced = solver.condense(b); });
+        failed += fail_allocations("expand", victim, [&] { (void)solver.expand(b, reduced); });
+    }
+    EXPECT_GT(failed, 5 * comm.size());
 }
 
 } // namespace

@@ -239,6 +239,7 @@ class Process {
             all.push_back({"refine_rows", [&] { (void)solver_->refine_rows(mine_, own_, own_x_); }});
         }
         if (case_.method == SolveMethod::ilu) return;
+        if (case_.processes == 1) add_calls_of_one_process(all);
         all.push_back({"reciprocal_condition", [&] { (void)solver_->reciprocal_condition(mine_); }});
         all.push_back({"determinant", [&] { (void)solver_->determinant(); }});
         if (case_.kind == Factorization::lu) return;
@@ -248,6 +249,15 @@ class Process {
         auto const downdate = [&] { (void)solver_->downdate(mine_, column_); };
         all.push_back({"update", update, downdate, factorize});
         all.push_back({"downdate", downdate, update, factorize});
+    }
+
+    void add_calls_of_one_process(std::vector<Call>& all) {
+        all.push_back({"solve of a sparse right-hand side", [&] { (void)solver_->solve(column_); }});
+        all.push_back({"null_space", [&] { (void)solver_->null_space(mine_); }});
+        all.push_back({"factors", [&] { (void)solver_->factors(); }});
+        all.push_back({"selected_inverse", [&] { (void)solver_->selected_inverse(mine_); }});
+        all.push_back({"inverse_diagonal", [&] { (void)solver_->inverse_diagonal(); }});
+        all.push_back({"predict", [&] { (void)solver_->predict(2, 2); }});
     }
 
     // Checks that results after a lack of memory are equal to earlier ones.
@@ -327,7 +337,10 @@ constexpr auto in_order = SchedulePolicy::static_order, dynamic = SchedulePolicy
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, LackOfMemory,
-    testing::Values(Case{"llh_2_processes", 2, "lap2d:5", Factorization::llh, in_order, 1, RefineMethod::cg},
+    testing::Values(Case{"ldlt_1_process", 1, "lap3d:3", Factorization::ldlt, in_order, 1, RefineMethod::ir},
+                    Case{"inverse_delayed_1_process", 1, "saddle3d:3", Factorization::ldlt, in_order, 1, RefineMethod::ir,
+                         {}, SolveMethod::direct, false, Pivoting::delayed},
+                    Case{"llh_2_processes", 2, "lap2d:5", Factorization::llh, in_order, 1, RefineMethod::cg},
                     Case{"lu_3_processes", 3, "convdiff3d:3", Factorization::lu, dynamic, 2, RefineMethod::gmres},
                     Case{"ldlt_4_processes", 4, "lap3d:3", Factorization::ldlt, in_order, 0, RefineMethod::bicgstab},
                     Case{"schur_2_processes", 2, "lap3d:3", Factorization::ldlt, dynamic, 0, RefineMethod::ir, {3, 7, 8}},

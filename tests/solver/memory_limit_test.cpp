@@ -1,4 +1,5 @@
 // Options::max_memory bounds whole calls: analysis, right-hand sides, and the vectors of methods.
+#include <cmath>
 #include <numeric>
 
 #include <gtest/gtest.h>
@@ -8,6 +9,8 @@
 #include "espalier/espalier.hpp"
 
 #include "comm/thread_processes.hpp"
+#include "mpi/little_memory.hpp"
+#include "runtime/process_limits.hpp"
 #include "solver/generated.hpp"
 #include "solver/problems.hpp"
 
@@ -75,6 +78,98 @@ TEST(MemoryLimit, CountsTheAnalysis) {
     Solver<double> solver(options);
     EXPECT_TRUE(throws_error(Status::out_of_memory, "the analysis needs", [&] { solver.analyze(a); }));
 }
+
+// Each call below is refused at the limit that suffices for the factorization, names itself, and leaves the factors
+// as they are. It succeeds if the limit is raised by what it needs.
+template <class Call> void expect_counted(CscMatrix<double> const& a, Options options, char const* name, Call const& call) {
+    SCOPED_TRACE(name);
+    for (bool const is_enough : {false, true}) {
+        options.max_memory = 0;
+        Solver<double> probe(options);
+        probe.factorize(a);
+        auto const delayed = static_cast<std::uint64_t>(probe.report().factor.delayed_bytes);
+        options.max_memory = probe.report().analysis.memory_bytes + delayed + (is_enough ? std::uint64_t{1} << 30 : 0);
+        Solver<double> solver(options);
+        solver.factorize(a);
+        if (is_enough)
+            call(solver);
+        else
+            EXPECT_TRUE(throws_error(Status::out_of_memory, name, [&] { call(solver); }));
+        auto const b = ones(a.rows);
+        std::vector<double> x = solver.solve(b);
+        EXPECT_LE(solver.refine(a, b, x).backward_error, 1e-12);
+    }
+}
+
+TEST(MemoryLimit, CountsCopiesOfTheFactors) {
+    for (char const* const spec : {"lap3d:10", "convdiff3d:8"}) {
+        Options options = on_threads(1);
+        options.supernodes = Toggle::on;
+        auto const a = generated<double>(spec);
+        expect_counted(a, options, "the factors as sparse matrices needs", [](auto& solver) { (void)solver.factors(); });
+    }
+}
+
+TEST(MemoryLimit, CountsTheSelectedInverseAndItsResult) {
+    Options options = on_threads(1);
+    options.supernodes = Toggle::on;
+    auto const a = generated<double>("convdiff3d:8");
+    expect_counted(a, options, "the selected inverse needs", [&](auto& solver) { (void)solver.selected_inverse(a); });
+    expect_counted(a, options, "the selected inverse needs", [&](auto& solver) { (void)solver.inverse_diagonal(); });
+    // delayed columns: by copies of the factors
+    options.pivoting = Pivoting::delayed;
+    options.matching = Toggle::off;
+    options.factorization = Factorization::ldlt;
+    auto const saddle = generated<double>("saddle3d:5");
+    expect_counted(saddle, options, "the selected inverse needs",
+                   [&](auto& solver) { (void)solver.selected_inverse(saddle); });
+}
+
+TEST(MemoryLimit, CountsUpdatesNullSpacesAndSparseRightHandSides) {
+    Options options = on_threads(1);
+    auto const a = generated<double>("lap3d:10");
+    expect_counted(a, options, "the update needs", [&](auto& solver) {
+        CscMatrix<double> changed = a, w{a.rows, 1, Symmetry::general, {0, 1}, {60}, {0.1}}; // keeps the pattern
+        (void)solver.update(changed, w);
+        (void)solver.downdate(changed, w);
+    });
+    expect_counted(a, options, "a null space of this dimension needs", [&](auto& solver) {
+        EXPECT_EQ(solver.null_space(a).basis.cols, 0);
+    });
+    expect_counted(a, options, "a solve with 400 right-hand sides needs", [&](auto& solver) {
+        CscMatrix<double> b{a.rows, 400, Symmetry::general, {}, {}, std::vector<double>(400, 1.0)};
+        for (Index j = 0; j < 400; ++j) b.row_ind.push_back(j);
+        for (Index j = 0; j <= 400; ++j) b.col_ptr.push_back(j);
+        (void)solver.solve(b);
+    });
+}
+
+#if !defined(ESPALIER_SANITIZED) // sanitizers need more address space
+// Without a limit, each of two processes alone would find enough memory for its half of the factor of an arrow, which
+// is dense in the natural order. The address space is limited in case that they try.
+TEST(MemoryLimit, ProcessesOfAComputerCheckTheAvailableMemoryTogether) {
+    double const available = static_cast<double>(available_memory_bytes());
+    auto const n = static_cast<Index>(std::sqrt(1.3 * available / sizeof(double) * 2));
+    CscMatrix<double> arrow{n, n, Symmetry::symmetric, {0}, {}, {}};
+    for (Index j = 0; j < n; ++j) {
+        for (Index i = j; i < (j == 0 ? n : j + 1); ++i) {
+            arrow.row_ind.push_back(i);
+            arrow.values.push_back(i == j ? static_cast<double>(n) : 1.0);
+        }
+        arrow.col_ptr.push_back(std::ssize(arrow.row_ind));
+    }
+    Options options = on_threads(1);
+    options.ordering = OrderingMethod::natural;
+    options.calibration = Toggle::off;
+    LittleMemory const limited(static_cast<std::size_t>(1.1 * available));
+    run_processes(2, [&](Communicator const& comm) {
+        Solver<double> solver(options, comm);
+        CscMatrix<double> const mine = on_process_0(comm, arrow);
+        EXPECT_TRUE(throws_error(Status::out_of_memory, "the 2 processes of a computer together need",
+                                 [&] { solver.factorize(mine); }));
+    });
+}
+#endif
 
 // The processes of one computer share its memory, and the limit.
 TEST(MemoryLimit, AppliesToAllProcessesOfAComputer) {

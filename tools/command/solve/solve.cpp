@@ -51,8 +51,10 @@ std::string shortcoming(RunRecord const& record, bool finite) {
         message += fmt::format(" after {}; try more --levels, another --ordering, or --method direct",
                                counted(report.refine.iterations, "iteration"));
     else if (factor.pivots_replaced > 0)
-        message += fmt::format("; {} replaced: the matrix is singular or nearly so",
-                               counted(factor.pivots_replaced, "pivot was", "pivots were"));
+        message += fmt::format("; {} replaced{}", counted(factor.pivots_replaced, "pivot was", "pivots were"),
+                               record.asked.library.pivoting == Pivoting::static_pivots
+                                   ? "; --pivoting auto avoids this unless the matrix is singular"
+                                   : ": the matrix is singular or nearly so");
     if (finite && record.asked.library.refine == RefineMethod::none) message += "; allow refinement";
     return message;
 }
