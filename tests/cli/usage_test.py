@@ -45,6 +45,8 @@ class Misuse(CommandTest):
         self.fail_each(USAGE, *((line, f"did you mean '{near}'?") for line, near in (
             ("slove lap3d:4", "solve"), ("solve lap3d:4 --thread 2", "--threads"), ("trace a.paje --pgn=x", "--png"),
             ("solve lap3d:4 --split 1D", "1d"), ("compare lap3d:4 --vary ordring=amd", "ordering"))))
+        self.fail_each(IO_ERROR, ("solve lapd3:4", "did you mean 'lap3d'?"),
+                       ("solve lap3d:4 --ordering mestis", "did you mean 'metis'?"))
         self.assertNotIn("did you mean", self.fail_with(USAGE, "solve", "lap3d:4", "--colour", "red"))
 
     def test_unknown_values_name_the_option_the_value_and_the_choices(self):

@@ -5,8 +5,10 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "core/suggest.hpp"
 #include "generators/generators.hpp"
 
 namespace espalier::command {
@@ -112,11 +114,14 @@ void check(RunOptions const& run) {
                        {"--null-space", run.null_space},
                        {"--trace", run.trace}},
                       input_files(run));
-    if (run.library.ordering == OrderingMethod::user && access(run.library.ordering_file.c_str(), R_OK) != 0)
-        throw Error(
-            Status::io_error,
-            fmt::format("--ordering '{}' is neither a method (dissection, scotch, metis, amd, natural, rcm) nor a readable file: {}",
-                        run.library.ordering_file, std::generic_category().message(errno)));
+    if (run.library.ordering == OrderingMethod::user && access(run.library.ordering_file.c_str(), R_OK) != 0) {
+        constexpr std::array<std::string_view, 6> methods{"dissection", "scotch", "metis", "amd", "natural", "rcm"};
+        std::string const reason = std::generic_category().message(errno);
+        throw Error(Status::io_error,
+                    fmt::format("--ordering '{0}' is neither a method ({1}) nor a readable file: {2}{3}",
+                                run.library.ordering_file, fmt::join(methods, ", "), reason,
+                                did_you_mean(run.library.ordering_file, methods)));
+    }
 }
 
 void check_picture(std::string const& picture) {

@@ -8,6 +8,7 @@
 
 #include "core/random.hpp"
 #include "core/scalar.hpp"
+#include "core/suggest.hpp"
 #include "generators/generators.hpp"
 #include "io/read.hpp"
 #include "matrix/convert.hpp"
@@ -66,6 +67,13 @@ template <class T> DenseMatrix<T> from_file(RunOptions const& options, Index n) 
         any);
 }
 
+// "; did you mean 'lap3d'?" for lapd3:20
+std::string similar_generator(std::string_view spec) {
+    std::vector<std::string_view> kinds;
+    for (GeneratorHelp const& help : generator_help()) kinds.push_back(help.kind);
+    return did_you_mean(spec.substr(0, spec.find(':')), kinds);
+}
+
 NamedMatrix read_or_generate(RunOptions const& options) {
     if (is_generator(options.matrix)) return generate_matrix(options.matrix);
     std::error_code error;
@@ -79,9 +87,9 @@ NamedMatrix read_or_generate(RunOptions const& options) {
     if (options.matrix != "-" && !std::filesystem::exists(options.matrix, error) &&
         options.matrix.find('/') == std::string::npos)
         throw Error(Status::io_error,
-                    fmt::format("'{}' is neither a file nor a generator such as lap3d:20; 'espalier "
+                    fmt::format("'{}' is neither a file nor a generator such as lap3d:20{}; 'espalier "
                                 "generate --help' lists those",
-                                options.matrix));
+                                options.matrix, similar_generator(options.matrix)));
     if (options.read_by_parts && num_processes() > 1 &&
         options.matrix != "-") // only process 0 has standard input
         return read_matrix_by_parts(options.matrix, options.library.threads);
