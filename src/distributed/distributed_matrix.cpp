@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "core/buffer.hpp"
 #include "distributed/deal.hpp"
 #include "distributed/halo.hpp"
+#include "distributed/parallel_product.hpp"
 #include "distributed/residual_pass.hpp"
 #include "matrix/entries.hpp"
 #include "matrix/norms.hpp"
@@ -125,21 +128,6 @@ template <class V> ESPALIER_INLINE V scaled_back(std::vector<double> const& fact
     return factors.empty() ? value : scaled_value(value, 1 / factors[i]);
 }
 
-// Memory for numbers of any type, which are written before they are read.
-class Buffer {
-  public:
-    void grow(std::size_t bytes) {
-        if (bytes <= size_) return;
-        bytes_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
-        size_ = bytes;
-    }
-    template <class E> [[nodiscard]] E* as() { return reinterpret_cast<E*>(bytes_.get()); }
-
-  private:
-    std::unique_ptr<std::byte[]> bytes_;
-    std::size_t size_ = 0;
-};
-
 } // namespace
 
 template <class T> struct DistributedMatrix<T>::Part {
@@ -147,6 +135,7 @@ template <class T> struct DistributedMatrix<T>::Part {
     CscMatrix<T> const* entries = &own;
     Halo halo;
     std::optional<Owners> owners; // if there are several processes
+    std::optional<ParallelProduct<T>> product; // once one was needed
 
     // Workspace: one column of x and y with their remote rows, the remote rows of all columns, and one column
     // of sums. Sizes are bytes for each row.
@@ -297,17 +286,37 @@ void DistributedMatrix<T>::accumulate(MatrixOp op, Index columns, Value const& v
     if (exports && part.halo.is_needed()) part.halo.export_values(exported, columns, add);
 }
 
+// y := beta y + alpha op(A) x for local and remote rows, without factors.
+template <class T>
+void DistributedMatrix<T>::add_product(MatrixOp op, T alpha, T const* x, T beta, T* y) const {
+    CscMatrix<T> const& a = local();
+    std::optional<ParallelProduct<T>>& product = part_->product;
+    bool divide = a.stored() >= least_parallel_entries;
+    if (divide && !product) {
+        try {
+            product.emplace(a);
+        } catch (std::bad_alloc const&) { // the calling thread needs no memory
+            divide = false;
+        }
+    }
+    if (divide) return product->run(op, alpha, a, x, beta, y, rows().workers());
+    scale_block(beta, std::span<T>(y, a.rows));
+    espalier::add_product(op, alpha, a, {0, a.cols}, x, y);
+}
+
 template <class T> void DistributedMatrix<T>::multiply(MatrixOp op, T alpha, std::span<T const> x, T beta,
                                                        std::span<T> y, Index columns) const {
-    if (rows().is_alone() && r_.empty() && c_.empty())
-        return espalier::multiply<T>(op, alpha, local(), x, beta, y, columns);
     require_block("x", x.size(), columns);
     require_block("y", y.size(), columns);
-    scale_block(beta, y);
     Index const m = rows().count();
+    if (rows().is_alone() && r_.empty() && c_.empty()) {
+        for (Index c = 0; c < columns; ++c) add_product(op, alpha, x.data() + c * m, beta, y.data() + c * m);
+        return;
+    }
+    scale_block(beta, y);
     accumulate<T, T>(
         op, columns, [&](Index i, Index c) { return scaled(inner(op), i, x[i + c * m]); },
-        [&](T const* from, T* to) { add_product(op, alpha, local(), from, to); },
+        [&](T const* from, T* to) { add_product(op, alpha, from, T(1), to); },
         [&](Index i, Index c, T value) { y[i + c * m] += scaled(outer(op), i, value); });
 }
 
@@ -348,8 +357,9 @@ auto DistributedMatrix<T>::entry_of_pass(MatrixOp op, std::span<T const> x, Inde
 template <class T> template <class Sums, class Finish>
 void DistributedMatrix<T>::sum_rows(MatrixOp op, std::span<T const> x, std::span<T const> b,
                                     Finish const& finish) const {
-    part_->reserve(rows(), 0, sizeof(RowOfPass<Sums>), 1, parts_of_pass(local(), threads_));
-    Pass<Sums, T> const pass(local(), part_->y.template as<RowOfPass<Sums>>(), threads_, is_mirrored());
+    part_->reserve(rows(), 0, sizeof(RowOfPass<Sums>), 1, parts_of_pass(local(), rows().workers()));
+    Pass<Sums, T> const pass(local(), part_->y.template as<RowOfPass<Sums>>(), rows().workers(),
+                             is_mirrored());
     auto const& factor = outer(op);
     auto const begin = [&](IndexRange range, RowOfPass<Sums>* rows) {
         for (Index i = range.first; i < range.last; ++i) {
@@ -372,9 +382,9 @@ void DistributedMatrix<T>::accumulate_sums(MatrixOp op, std::span<T const> x, Ad
             auto const begin = [&](IndexRange range, Row* rows) {
                 for (Index i = range.first; i < range.last; ++i) rows[i] = {Sums{}, from[i]};
             };
-            Pass<Sums, T>(local(), to, threads_, false).run(op, begin, [](int, IndexRange, Row const*) {});
+            Pass<Sums, T>(local(), to, rows().workers(), false).run(op, begin, [](int, IndexRange, Row const*) {});
         },
-        [&](Index i, Index, Row const& row) { add(i, row.sums); }, parts_of_pass(local(), threads_));
+        [&](Index i, Index, Row const& row) { add(i, row.sums); }, parts_of_pass(local(), rows().workers()));
 }
 
 // The largest values of the local rows.

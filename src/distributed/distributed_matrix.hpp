@@ -31,6 +31,8 @@ struct ResidualSize {
     double b_norm = 0; ///< The largest |b|_i.
 };
 
+/// Products and residual_size() use the workers of rows(). Products have the same rounding for any number of workers, and
+/// the results of residual_size() for any number above 1.
 template <class T> class DistributedMatrix {
   public:
     /// For one process: refers to `whole`, which must outlive this. Error{usage} unless it is square.
@@ -41,10 +43,6 @@ template <class T> class DistributedMatrix {
     DistributedMatrix(DistributedRows rows, CscMatrix<T> const* whole);
     /// Collective: takes the entries of another matrix with the same pattern, passed as above.
     void set_values(CscMatrix<T> const* whole);
-
-    /// Threads for residual_size() with large matrices, at least 1. With more than one, the rounding of the result
-    /// does not depend on their number.
-    void use_threads(int threads) { threads_ = threads; }
 
     /// R^-1 A C^-1 for diagonal matrices R and C of powers of two. Each process passes the part of its rows
     /// (empty: ones). Shares the entries with this matrix.
@@ -103,6 +101,7 @@ template <class T> class DistributedMatrix {
     }
     void require_block(char const* what, std::size_t size, Index columns) const;
     void deal_values(CscMatrix<T> const* whole);
+    void add_product(MatrixOp op, T alpha, T const* x, T beta, T* y) const;
     [[nodiscard]] double compute_infinity_norm(MatrixOp op) const;
     template <class X, class Y, class Value, class Kernel, class Add>
     void accumulate(MatrixOp op, Index columns, Value const& value, Kernel const& kernel, Add const& add,
@@ -119,7 +118,6 @@ template <class T> class DistributedMatrix {
     std::vector<double> r_, c_; // factors of the local rows and columns; empty: ones
     mutable std::optional<double> norm_[2]; // infinity norms of A and A^T, once computed
     bool is_unscaled_ = false;              // whether r_ and c_ may have entries
-    int threads_ = 1;
 };
 
 } // namespace espalier

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "distributed/row_reduction.hpp"
+#include "distributed/row_workers.hpp"
 #include "espalier/communicator.hpp"
 #include "espalier/types.hpp"
 
@@ -40,6 +41,9 @@ class DistributedRows {
     /// Empty if number(l) = l.
     [[nodiscard]] std::vector<Index> const& numbers() const { return state_->numbers; }
     [[nodiscard]] RowReduction& reduction() const { return state_->reduction; }
+    /// The workers for loops over the local rows: the calling thread, unless use_workers() was called.
+    [[nodiscard]] RowWorkers const& workers() const { return state_->workers; }
+    void use_workers(RowWorkers workers) const { state_->workers = std::move(workers); }
 
   private:
     struct State {
@@ -47,6 +51,7 @@ class DistributedRows {
         Index order = 0, count = 0, largest_share = 0;
         std::vector<Index> numbers;
         RowReduction reduction{comm};
+        RowWorkers workers{};
     };
     std::shared_ptr<State> state_;
 };

@@ -2,29 +2,18 @@
 #pragma once
 
 #include <algorithm>
-#include <new>
 
 #include "core/function_ref.hpp"
-#include "core/run_threads.hpp"
 #include "distributed/residual_columns.hpp"
+#include "distributed/row_workers.hpp"
 
 namespace espalier {
 
-// The number of parts of a pass, each of which adds to its own copy of the sums. More threads than two do not
+// The number of parts of a pass, each of which adds to its own copy of the sums. More workers than two do not
 // change it, so the sums do not either.
-template <class T> int parts_of_pass(CscMatrix<T> const& a, int threads) {
+template <class T> int parts_of_pass(CscMatrix<T> const& a, RowWorkers const& workers) {
     constexpr Offset worth_dividing = 200'000;
-    return threads > 1 && a.stored() >= worth_dividing ? 2 : 1;
-}
-
-// Runs body(part) for each part, which must not throw, on several threads if memory allows.
-inline void run_parts(int parts, int threads, FunctionRef<void(int)> body) {
-    try {
-        if (std::min(parts, threads) > 1) return run_threads(parts, body);
-    } catch (std::bad_alloc const&) {
-        // No thread has started.
-    }
-    for (int part = 0; part < parts; ++part) body(part);
+    return workers.count() > 1 && a.stored() >= worth_dividing ? 2 : 1;
 }
 
 // A pass over the entries in one or two parts. Each part has its own copy of the rows; the copies are stored one after
@@ -34,8 +23,8 @@ template <class Sums, class T> class Pass {
     using Row = RowOfPass<Sums>;
 
     // `lower`: no entry is above the diagonal.
-    Pass(CscMatrix<T> const& a, Row* rows, int threads, bool lower)
-        : a_(a), rows_(rows), parts_(parts_of_pass(a, threads)), threads_(threads), is_lower_(lower) {}
+    Pass(CscMatrix<T> const& a, Row* rows, RowWorkers const& workers, bool lower)
+        : a_(a), rows_(rows), workers_(workers), parts_(parts_of_pass(a, workers)), is_lower_(lower) {}
 
     // Sets the sums and the entries of x of a range of rows.
     using Begin = FunctionRef<void(IndexRange range, Row* rows)>;
@@ -49,7 +38,7 @@ template <class Sums, class T> class Pass {
     void run(MatrixOp op, Begin begin, Finish finish) const {
         constexpr Index columns_at_once = 256;
         Index const complete = is_lower_ ? first_column(1) : 0; // rows that the first part finishes
-        run_parts(parts_, threads_, [&](int part) {
+        workers_.run(parts_, [&](int part) {
             Row* const rows = rows_of_part(part);
             Index begun = first_row(part);
             auto const begin_until = [&](Index end) {
@@ -69,7 +58,7 @@ template <class Sums, class T> class Pass {
             begin_until(a_.rows);
         });
         if (complete == a_.rows) return;
-        run_parts(parts_, threads_, [&](int part) {
+        workers_.run(parts_, [&](int part) {
             Index const count = a_.rows - complete;
             IndexRange const range{complete + count * part / parts_, complete + count * (part + 1) / parts_};
             for (int other = 1; other < parts_; ++other)
@@ -96,7 +85,8 @@ template <class Sums, class T> class Pass {
 
     CscMatrix<T> const& a_;
     Row* rows_;
-    int parts_, threads_;
+    RowWorkers const& workers_;
+    int parts_;
     bool is_lower_;
 };
 

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
 #include <numeric>
 #include <span>
 
@@ -27,14 +30,20 @@ inline double larger(double largest, double value) {
 }
 
 template <class T> double infinity_norm(std::span<T const> x) {
-    constexpr std::size_t lanes = 8; // several maxima, because a comparison waits for the one before
+    // Lanes, because a comparison waits for the one before. The compiler makes vectors of them without the test for NaN.
+    constexpr std::size_t lanes = 8;
     double largest[lanes] = {};
+    std::int64_t is_nan[lanes] = {}; // as wide as the numbers
+    auto const take = [&](std::size_t lane, double size) {
+        largest[lane] = size > largest[lane] ? size : largest[lane];
+        is_nan[lane] |= static_cast<std::int64_t>(size != size);
+    };
     std::size_t i = 0;
     for (; i + lanes <= x.size(); i += lanes)
-        for (std::size_t lane = 0; lane < lanes; ++lane)
-            largest[lane] = larger(largest[lane], modulus(x[i + lane]));
-    for (; i < x.size(); ++i) largest[0] = larger(largest[0], modulus(x[i]));
-    return std::accumulate(largest, largest + lanes, 0.0, larger);
+        for (std::size_t lane = 0; lane < lanes; ++lane) take(lane, modulus(x[i + lane]));
+    for (; i < x.size(); ++i) take(0, modulus(x[i]));
+    if (std::ranges::count(is_nan, 0) < std::ssize(is_nan)) return std::numeric_limits<double>::quiet_NaN();
+    return *std::ranges::max_element(largest);
 }
 
 /// error / scale, where 0/0 is 0 and nonzero/0 infinite. Infinite if one of them is not finite.

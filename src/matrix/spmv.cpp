@@ -6,6 +6,7 @@
 #include "matrix/spmv.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include <fmt/format.h>
 
@@ -43,15 +44,29 @@ Walk plan(Symmetry symmetry, MatrixOp op) {
     return {true, true, flipped, !flipped};
 }
 
-template <bool Scatter, bool Gather, class T>
-void add_by_walk(Walk walk, T alpha, CscMatrix<T> const& a, T const* x, T* y) {
-    for (Index j = 0; j < a.cols; ++j) {
+// The rows that receive a(i, j) x(j).
+template <class T> struct WholeRows {
+    T* y;
+    [[nodiscard]] T& operator[](Index i) const { return y[i]; }
+};
+template <class T> struct RowsOfPart {
+    ProductTarget<T> target;
+    [[nodiscard]] T& operator[](Index i) const {
+        bool const is_own = static_cast<std::uint64_t>(i - target.own.first) <
+                            static_cast<std::uint64_t>(target.own.size());
+        return (is_own ? target.y : target.others)[i];
+    }
+};
+
+template <bool Scatter, bool Gather, class T, class Rows>
+void add_by_walk(Walk walk, T alpha, CscMatrix<T> const& a, IndexRange columns, T const* x, T* y, Rows const& rows) {
+    for (Index j = columns.first; j < columns.last; ++j) {
         T const scaled = Scatter ? times(alpha, x[j]) : T(0);
         T sum(0);
         for (Offset k = a.col_ptr[j]; k < a.col_ptr[j + 1]; ++k) {
             Index const i = a.row_ind[k];
             T const value = a.values[k];
-            if constexpr (Scatter) y[i] += times(conj_if(walk.conjugate_scatter, value), scaled);
+            if constexpr (Scatter) rows[i] += times(conj_if(walk.conjugate_scatter, value), scaled);
             if constexpr (Gather) {
                 if (Scatter && i == j)
                     continue; // the diagonal belongs to the triangle, not to its mirror image
@@ -60,6 +75,16 @@ void add_by_walk(Walk walk, T alpha, CscMatrix<T> const& a, T const* x, T* y) {
         }
         if constexpr (Gather) y[j] += times(alpha, sum);
     }
+}
+
+template <class T, class Rows>
+void add_by_walk(MatrixOp op, T alpha, CscMatrix<T> const& a, IndexRange columns, T const* x, T* y,
+                 Rows const& rows) {
+    auto const walk = plan(a.symmetry, op);
+    auto const add = walk.scatter && walk.gather ? add_by_walk<true, true, T, Rows>
+                     : walk.scatter              ? add_by_walk<true, false, T, Rows>
+                                                 : add_by_walk<false, true, T, Rows>;
+    add(walk, alpha, a, columns, x, y, rows);
 }
 
 } // namespace
@@ -73,12 +98,15 @@ void require_block_size(char const* what, std::size_t size, Index length, Index 
                     fmt::format("{} has {} entries, {} vectors of {} are needed", what, size, nrhs, length));
 }
 
-template <class T> void add_product(MatrixOp op, T alpha, CscMatrix<T> const& a, T const* x, T* y) {
-    auto const walk = plan(a.symmetry, op);
-    auto const add = walk.scatter && walk.gather ? add_by_walk<true, true, T>
-                     : walk.scatter              ? add_by_walk<true, false, T>
-                                                 : add_by_walk<false, true, T>;
-    add(walk, alpha, a, x, y);
+template <class T>
+void add_product(MatrixOp op, T alpha, CscMatrix<T> const& a, IndexRange columns, T const* x, T* y) {
+    add_by_walk(op, alpha, a, columns, x, y, WholeRows<T>{y});
+}
+
+template <class T>
+void add_product(MatrixOp op, T alpha, CscMatrix<T> const& a, IndexRange columns, T const* x,
+                 ProductTarget<T> const& target) {
+    add_by_walk(op, alpha, a, columns, x, target.y, RowsOfPart<T>{target});
 }
 
 template <class T> void scale_block(T beta, std::span<T> y) {
@@ -95,11 +123,14 @@ template <class T> void multiply(MatrixOp op, T alpha, CscMatrix<T> const& a, st
     require_block_size("x", x.size(), x_rows, nrhs);
     require_block_size("y", y.size(), y_rows, nrhs);
     scale_block(beta, y);
-    for (Index c = 0; c < nrhs; ++c) add_product(op, alpha, a, x.data() + c * x_rows, y.data() + c * y_rows);
+    for (Index c = 0; c < nrhs; ++c)
+        add_product(op, alpha, a, {0, a.cols}, x.data() + c * x_rows, y.data() + c * y_rows);
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template void add_product(MatrixOp, T, CscMatrix<T> const&, T const*, T*);                               \
+    template void add_product(MatrixOp, T, CscMatrix<T> const&, IndexRange, T const*, T*);                   \
+    template void add_product(MatrixOp, T, CscMatrix<T> const&, IndexRange, T const*,                        \
+                              ProductTarget<T> const&);                                                      \
     template void scale_block(T, std::span<T>);                                                              \
     template void multiply(MatrixOp, T, CscMatrix<T> const&, std::span<T const>, T, std::span<T>, Index);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)

@@ -1,12 +1,12 @@
 // Products of a sparse matrix with one or several dense vectors, which are the columns of contiguous
-// column-major blocks. The products run on one thread: refinement needs a handful of them for a solve, and
-// each is one pass over the matrix.
+// column-major blocks. These functions run on the calling thread.
 #pragma once
 
 #include <span>
 
 #include "core/scalar.hpp"
 #include "espalier/matrix.hpp"
+#include "espalier/range.hpp"
 
 namespace espalier {
 
@@ -16,9 +16,21 @@ namespace espalier {
 template <class T> void multiply(MatrixOp op, T alpha, CscMatrix<T> const& a, std::span<T const> x, T beta,
                                  std::span<T> y, Index nrhs = 1);
 
-/// y += alpha op(A) x for one vector, without checks: x and y have room for all rows and columns that the
-/// entries of A touch.
-template <class T> void add_product(MatrixOp op, T alpha, CscMatrix<T> const& a, T const* x, T* y);
+/// Adds the contribution of some columns of A to y += alpha op(A) x for one vector, without checks: x and y have room for
+/// all rows and columns that the entries touch.
+template <class T>
+void add_product(MatrixOp op, T alpha, CscMatrix<T> const& a, IndexRange columns, T const* x, T* y);
+
+/// Where a product is added: rows of `own` to y, other rows to `others`. Both are indexed by row.
+template <class T> struct ProductTarget {
+    T* y;
+    IndexRange own;
+    T* others;
+};
+/// Like the function above, for columns whose numbers are rows of target.own.
+template <class T>
+void add_product(MatrixOp op, T alpha, CscMatrix<T> const& a, IndexRange columns, T const* x,
+                 ProductTarget<T> const& target);
 
 /// y := beta y; zeros for beta = 0, whatever y has been.
 template <class T> void scale_block(T beta, std::span<T> y);

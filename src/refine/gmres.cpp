@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/buffer.hpp"
 #include "kernels/blas.hpp"
 #include "refine/krylov.hpp"
 
@@ -33,8 +34,8 @@ template <class T> struct Rotation {
 };
 
 // One right-hand side. It runs cycles of at most m steps. A step orthogonalizes w = A M^-1 v for the last
-// basis vector v against the basis (project, subtract_projection) and appends it (extend). At the end of a
-// cycle, combine() and correct() compute the iterate.
+// basis vector v against the basis (project, subtract_and_project, subtract_again) and appends it (extend). At the end of
+// a cycle, combine() and correct() compute the iterate.
 template <class T> class GmresColumn {
   public:
     GmresColumn(KrylovProblem<T> const& problem, KrylovColumn<T>& column)
@@ -50,7 +51,7 @@ template <class T> class GmresColumn {
 
     // Accepts x with this residual and backward error if it is better than the best so far.
     void start(std::span<T const> residual, double error) {
-        std::ranges::copy(residual, residual_.begin());
+        copy_rows<T>(workers(), residual, residual_);
         error_ = error;
         active_ = std::isfinite(error_) && error_ > problem_->target;
     }
@@ -60,8 +61,8 @@ template <class T> class GmresColumn {
         Index const left = problem_->max_iterations - std::ssize(column_->errors);
         longest_ = std::min<Index>(problem_->restart, left);
         if (longest_ <= 0) return;
-        basis_.clear();
-        basis_.reserve((longest_ + 1) * problem_->n());
+        basis_.grow((longest_ + 1) * problem_->n() * static_cast<Index>(sizeof(T)));
+        partial_.resize(RowWorkers::num_chunks(problem_->n()) * (longest_ + 2));
         hessenberg_.clear();
         hessenberg_.reserve((longest_ + 1) * (longest_ + 2));
         rotations_.clear();
@@ -89,22 +90,49 @@ template <class T> class GmresColumn {
         rhs_.assign(1, T(beta_));
     }
 
-    // Computes the contribution of the local rows to V^H w.
-    void project(std::span<T const> w, std::span<Wide<T>> result) {
-        std::span<T> const local = std::span(projection_).first(basis_size());
-        std::ranges::fill(local, T(0)); // gemv does nothing without rows
-        gemv<T>(Op::adjoint, T(1), basis(basis_size()), w, T(0), local);
-        std::ranges::transform(local, result.begin(), [](T value) { return Wide<T>(value); });
+    // Computes the contribution of the local rows to h = V^H w.
+    void project(std::span<T const> w, std::span<Wide<T>> h) {
+        for_each_chunk([&](int chunk, IndexRange rows) {
+            auto const sums = partial(chunk);
+            std::ranges::fill(sums, T(0));
+            add_projection(rows_of(w, rows), rows, sums);
+        });
+        add_partial(h);
     }
-    // w -= V h with h = V^H w.
-    void subtract_projection(std::span<T> w, std::span<Wide<T> const> h, bool is_first) {
-        if (is_first) std::ranges::fill(sums_, T(0));
-        for (Index i = 0; i < basis_size(); ++i) {
-            projection_[i] = static_cast<T>(h[i]);
-            sums_[i] += projection_[i];
-        }
-        gemv<T>(Op::none, T(-1), basis(basis_size()), std::span<T const>(projection_).first(basis_size()),
-                T(1), w);
+    // Sets h for the first pass.
+    void take_first(std::span<Wide<T> const> h) {
+        take(h);
+        std::ranges::copy(projection_, sums_.begin());
+    }
+    // w -= V h, and computes the contribution of the local rows to V^H w and, as the last number, to |w|^2. Reads the
+    // basis once.
+    void subtract_and_project(std::span<T> w, std::span<Wide<T>> again) {
+        for_each_chunk([&](int chunk, IndexRange rows) {
+            constexpr Index rows_in_cache = 1024;
+            auto const sums = partial(chunk);
+            std::ranges::fill(sums, T(0));
+            for (Index first = rows.first; first < rows.last; first += rows_in_cache) {
+                IndexRange const part{first, std::min(first + rows_in_cache, rows.last)};
+                auto const w_part = rows_of(w, part);
+                subtract_combination(w_part, part);
+                add_projection(w_part, part, sums);
+                sums.back() += local_dot<T>(w_part, w_part);
+            }
+        });
+        add_partial(again);
+    }
+    // Whether w has lost so much of its length in the first pass that rounding errors may spoil orthogonality.
+    [[nodiscard]] bool needs_second_pass(std::span<Wide<T> const> again) const {
+        double lost = 0;
+        for (T const value : std::span(projection_).first(basis_size())) lost += std::norm(Wide<T>(value));
+        double const left = real_part(again.back());
+        return !(left >= lost && std::isfinite(left));
+    }
+    // w -= V h with h = V^H w after the first pass.
+    void subtract_again(std::span<T> w, std::span<Wide<T> const> h) {
+        take(h);
+        for (Index i = 0; i < basis_size(); ++i) sums_[i] += projection_[i];
+        for_each_chunk([&](int, IndexRange rows) { subtract_combination(rows_of(w, rows), rows); });
     }
 
     // Adds basis vector steps + 1 and a column of the Hessenberg matrix, given w and its 2-norm.
@@ -128,8 +156,11 @@ template <class T> class GmresColumn {
             for (Index j = i + 1; j < steps_; ++j) y[i] -= r(i, j) * y[j];
             y[i] = r(i, i) == T(0) ? T(0) : y[i] / r(i, i);
         }
-        std::ranges::fill(step, T(0));
-        if (steps_ > 0) gemv<T>(Op::none, T(1), basis(steps_), y, T(0), step);
+        for_each_chunk([&](int, IndexRange rows) {
+            auto const part = rows_of(step, rows);
+            std::ranges::fill(part, T(0));
+            if (steps_ > 0) gemv<T>(Op::none, T(1), basis(steps_, rows), y, T(0), part);
+        });
     }
 
     // Accepts x with this residual and backward error if it is better. The column remains active if another
@@ -139,7 +170,7 @@ template <class T> class GmresColumn {
         if (steps_ == 0) return;
         column_->errors.back() = error;
         if (!(error < error_)) return;
-        std::ranges::copy(x, column_->x.begin());
+        copy_rows<T>(workers(), x, column_->x);
         bool const stagnates = error > 0.9 * error_;
         start(residual, error);
         active_ = active_ && !stagnates;
@@ -147,8 +178,34 @@ template <class T> class GmresColumn {
 
   private:
     void append(std::span<T const> w, Real<T> length) {
-        basis_.insert(basis_.end(), w.begin(), w.end());
-        for (T& value : std::span<T>(basis_).last(w.size())) value /= length;
+        T* const to = basis_.as<T>() + steps_ * problem_->n();
+        for_each_chunk([&](int, IndexRange rows) {
+            for (Index i = rows.first; i < rows.last; ++i) to[i] = w[i] / length;
+        });
+    }
+
+    [[nodiscard]] RowWorkers const& workers() const { return problem_->workers(); }
+    template <class Body> void for_each_chunk(Body const& body) const { workers().for_each_chunk(problem_->n(), body); }
+    // The sums of a chunk of rows: one for each basis vector and another one.
+    [[nodiscard]] std::span<T> partial(int chunk) {
+        return std::span(partial_).subspan(chunk * (longest_ + 2), basis_size() + 1);
+    }
+    // Adds up the first sums of all chunks.
+    void add_partial(std::span<Wide<T>> result) {
+        std::ranges::fill(result, Wide<T>(0));
+        for (int chunk = 0; chunk < RowWorkers::num_chunks(problem_->n()); ++chunk)
+            for (Index i = 0; i < std::ssize(result); ++i) result[i] += Wide<T>(partial(chunk)[i]);
+    }
+    void take(std::span<Wide<T> const> h) {
+        std::ranges::transform(h, projection_.begin(), [](Wide<T> value) { return static_cast<T>(value); });
+    }
+    // sums += V^H w for some rows.
+    void add_projection(std::span<T const> w, IndexRange rows, std::span<T> sums) const {
+        gemv<T>(Op::adjoint, T(1), basis(basis_size(), rows), w, T(1), sums.first(basis_size()));
+    }
+    // w -= V h for some rows.
+    void subtract_combination(std::span<T> w, IndexRange rows) const {
+        gemv<T>(Op::none, T(-1), basis(basis_size(), rows), std::span(projection_).first(basis_size()), T(1), w);
     }
 
     // Rotates the column of the Hessenberg matrix in sums_ to a column of R, and applies the rotation to the
@@ -164,10 +221,10 @@ template <class T> class GmresColumn {
 
     [[nodiscard]] T r(Index i, Index j) const { return hessenberg_[i + j * (longest_ + 1)]; }
     [[nodiscard]] std::span<T const> basis_vector(Index k) const {
-        return std::span<T const>(basis_).subspan(k * problem_->n(), problem_->n());
+        return {basis_.as<T>() + k * problem_->n(), static_cast<std::size_t>(problem_->n())};
     }
-    [[nodiscard]] MatrixView<T const> basis(Index vectors) const {
-        return {basis_.data(), problem_->n(), vectors, std::max<Index>(problem_->n(), 1)};
+    [[nodiscard]] MatrixView<T const> basis(Index vectors, IndexRange rows) const {
+        return {basis_.as<T>() + rows.first, rows.size(), vectors, problem_->n()};
     }
 
     KrylovProblem<T> const* problem_;
@@ -180,11 +237,12 @@ template <class T> class GmresColumn {
     Index longest_ = 0;
     Real<T> beta_ = 0; // |residual| at the start of the cycle
     Real<T> wanted_ = 0;
-    std::vector<T> basis_;      // n x (steps + 1)
+    Buffer basis_;              // n x (steps + 1)
     std::vector<T> hessenberg_; // (longest + 1) x steps, upper triangle: R after the rotations
     std::vector<Rotation<T>> rotations_;
     std::vector<T> rhs_; // right-hand side of the least-squares problem; |rhs[steps]| is its residual
     std::vector<T> projection_, sums_; // V^H w of this step: from one pass, and in total
+    std::vector<T> partial_;           // V^H w and |w|^2 of each chunk of rows
 };
 
 template <class T> class Gmres : KrylovBlock<T, GmresColumn<T>> {
@@ -202,13 +260,10 @@ template <class T> class Gmres : KrylovBlock<T, GmresColumn<T>> {
     void run() {
         while (!active_.empty()) {
             auto const count = std::ssize(active_);
-            for (Index c = 0; c < count; ++c) block_.put(c, active_[c]->last_basis_vector());
+            for (Index c = 0; c < count; ++c) block_.put(problem_.workers(), c, active_[c]->last_basis_vector());
             problem_.solve(block_, count);
             problem_.product(block_, image_, count);
-            // Two passes are needed: with replaced pivots M^-1 is huge in a few directions, and one pass loses
-            // orthogonality.
-            orthogonalize(true);
-            orthogonalize(false);
+            orthogonalize();
             two_norms<T>(rows(), std::span(lengths_).first(count), [&](Index c) { return image_.column(c); });
             beginning_.clear();
             for (Index c = 0; c < count; ++c) {
@@ -233,31 +288,42 @@ template <class T> class Gmres : KrylovBlock<T, GmresColumn<T>> {
                      [&](Index c) { return beginning_[c]->residual(); });
         auto const x_norms = rows().reduction().max(count, [&](std::span<double> largest) {
             for (Index c = 0; c < count; ++c)
-                largest[c] = infinity_norm<T>(std::span<T const>(beginning_[c]->column().x));
+                largest[c] = infinity_norm<T>(problem_.workers(), beginning_[c]->column().x);
         });
         for (Index c = 0; c < count; ++c)
             if (beginning_[c]->active()) beginning_[c]->begin_cycle(lengths_[c], x_norms[c]);
         this->drop_inactive();
     }
 
-    // One pass of w := (I - V V^H) w for all columns.
-    void orthogonalize(bool is_first) {
+    // w := (I - V V^H) w for all columns.
+    void orthogonalize() {
         Index total = 0;
-        for (Column const* state : active_) total += state->basis_size();
+        for (Column const* state : active_) total += state->basis_size() + 1;
         auto const for_each = [&](auto values, auto const& visit) {
             for (Index c = 0; c < std::ssize(active_); ++c) {
-                Index const size = active_[c]->basis_size();
+                Index const size = active_[c]->basis_size() + 1;
                 visit(*active_[c], image_.column(c), values.first(size));
                 values = values.subspan(size);
             }
         };
-        auto const projections =
-            rows().reduction().template sum<Wide<T>>(total, [&](std::span<Wide<T>> values) {
+        auto& reduction = rows().reduction();
+        auto const sum = [&](auto const& visit) {
+            return reduction.template sum<Wide<T>>(total, [&](std::span<Wide<T>> values) {
                 check(problem_.interrupt);
-                for_each(values, [](Column& state, std::span<T> w, auto part) { state.project(w, part); });
+                for_each(values, visit);
             });
-        for_each(projections, [&](Column& state, std::span<T> w, auto part) {
-            state.subtract_projection(w, part, is_first);
+        };
+        auto const first = sum([](Column& state, std::span<T> w, std::span<Wide<T>> h) {
+            state.project(w, h.first(state.basis_size()));
+        });
+        for_each(first, [](Column& state, std::span<T>, std::span<Wide<T> const> h) {
+            state.take_first(h.first(state.basis_size()));
+        });
+        auto const again = sum([](Column& state, std::span<T> w, std::span<Wide<T>> h) {
+            state.subtract_and_project(w, h);
+        });
+        for_each(again, [](Column& state, std::span<T> w, std::span<Wide<T> const> h) {
+            if (state.needs_second_pass(h)) state.subtract_again(w, h.first(state.basis_size()));
         });
     }
 
@@ -265,7 +331,7 @@ template <class T> class Gmres : KrylovBlock<T, GmresColumn<T>> {
         auto const count = std::ssize(beginning_);
         for (Index c = 0; c < count; ++c) beginning_[c]->combine(block_.column(c));
         problem_.solve(block_, count);
-        for (Index c = 0; c < count; ++c) add_scaled<T>(T(1), beginning_[c]->column().x, block_.column(c));
+        for (Index c = 0; c < count; ++c) add_rows<T>(problem_.workers(), beginning_[c]->column().x, block_.column(c));
         this->measure();
         for (Index c = 0; c < count; ++c)
             beginning_[c]->correct(block_.column(c), image_.column(c), errors_[c]);

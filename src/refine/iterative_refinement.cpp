@@ -31,20 +31,20 @@ void iterative_refinement(KrylovProblem<T> const& problem, std::span<KrylovColum
     auto const measure = [&](auto const& continues) {
         auto const width = std::ssize(active);
         for (Index c = 0; c < width; ++c) {
-            residuals.put(c, active[c].column->b);
+            residuals.put(problem.workers(), c, active[c].column->b);
             b_norms[c] = active[c].column->b_norm;
         }
         problem.measure(block, residuals, b_norms, std::span(errors).first(width));
         Index left = 0;
         for (Index c = 0; c < width; ++c) {
             if (!continues(c, active[c])) continue;
-            block.put(left, residuals.column(c));
+            block.put(problem.workers(), left, residuals.column(c));
             active[left++] = {active[c].column, errors[c]};
         }
         active.resize(left);
     };
     for (auto& column : columns) {
-        block.put(std::ssize(active), column.x);
+        block.put(problem.workers(), std::ssize(active), column.x);
         active.push_back({&column, infinity});
     }
     measure([&](Index c, State const&) { return std::isfinite(errors[c]) && errors[c] > problem.target; });
@@ -52,11 +52,11 @@ void iterative_refinement(KrylovProblem<T> const& problem, std::span<KrylovColum
     for (int step = 0; step < problem.max_iterations && !active.empty(); ++step) {
         problem.solve(block, std::ssize(active));
         for (Index c = 0; c < std::ssize(active); ++c)
-            add_scaled<T>(T(1), active[c].column->x, block.column(c));
+            add_rows<T>(problem.workers(), active[c].column->x, block.column(c));
         measure([&](Index c, State const& state) {
             state.column->errors.push_back(errors[c]);
             if (!(errors[c] < state.error)) return false;
-            std::ranges::copy(block.column(c), state.column->x.begin());
+            copy_rows<T>(problem.workers(), block.column(c), state.column->x);
             return errors[c] > problem.target && errors[c] < state.error / 2;
         });
     }

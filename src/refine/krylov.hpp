@@ -4,8 +4,9 @@
 // block.
 //
 //   iterative_refinement   x += M^-1 (b - A x) (Skeel 1980)
-//   gmres                  right-preconditioned GMRES(m), classical Gram-Schmidt twice (Saad, Schultz 1986;
-//                          Giraud, Langou, Rozloznik, van den Eshof 2005)
+//   gmres                  right-preconditioned GMRES(m), classical Gram-Schmidt with a second pass if it is needed
+//                          (Saad, Schultz 1986; Daniel, Gragg, Kaufman, Stewart 1976; Giraud, Langou, Rozloznik,
+//                          van den Eshof 2005)
 //   conjugate_gradients    preconditioned, Hermitian A and M (Hestenes, Stiefel 1952)
 //   bicgstab               right-preconditioned BiCGSTAB (van der Vorst 1992)
 //
@@ -41,6 +42,7 @@ template <class T> struct KrylovProblem {
     [[nodiscard]] DistributedRows const& rows() const { return a.rows(); }
     /// Number of local rows.
     [[nodiscard]] Index n() const { return a.rows().count(); }
+    [[nodiscard]] RowWorkers const& workers() const { return a.rows().workers(); }
     /// Block := op(A)^-1 block, as accurately as the factors are.
     void solve(PackedColumns<T>& block, Index columns) const {
         if (columns > 0) apply_inverse(block.first(columns), columns, op);
@@ -58,8 +60,8 @@ template <class T> struct KrylovProblem {
         auto const norms = rows().reduction().max(2 * columns, [&](std::span<double> largest) {
             check(interrupt);
             for (Index c = 0; c < columns; ++c) {
-                largest[2 * c] = infinity_norm<T>(std::span<T const>(r.column(c)));
-                largest[2 * c + 1] = infinity_norm<T>(std::span<T const>(x.column(c)));
+                largest[2 * c] = infinity_norm<T>(workers(), r.column(c));
+                largest[2 * c + 1] = infinity_norm<T>(workers(), x.column(c));
             }
         });
         for (Index c = 0; c < columns; ++c)
@@ -113,7 +115,7 @@ template <class T, class State> class KrylovBlock {
         beginning_ = active_;
         measure_best();
         auto const residuals = problem.rows().reduction().max(count, [&](std::span<double> largest) {
-            for (Index c = 0; c < count; ++c) largest[c] = infinity_norm<T>(std::span<T const>(image_.column(c)));
+            for (Index c = 0; c < count; ++c) largest[c] = infinity_norm<T>(problem.workers(), image_.column(c));
         });
         bool all_are_good = true;
         for (Index c = 0; c < count; ++c) {
@@ -130,14 +132,14 @@ template <class T, class State> class KrylovBlock {
     void measure() {
         auto const count = std::ssize(beginning_);
         for (Index c = 0; c < count; ++c) {
-            image_.put(c, beginning_[c]->column().b);
+            image_.put(problem_.workers(), c, beginning_[c]->column().b);
             b_norms_[c] = beginning_[c]->column().b_norm;
         }
         problem_.measure(block_, image_, b_norms_, std::span(errors_).first(count));
     }
     /// Measures the best x of each state, like measure().
     void measure_best() {
-        for (Index c = 0; c < std::ssize(beginning_); ++c) block_.put(c, beginning_[c]->column().x);
+        for (Index c = 0; c < std::ssize(beginning_); ++c) block_.put(problem_.workers(), c, beginning_[c]->column().x);
         measure();
     }
     void drop_inactive() {

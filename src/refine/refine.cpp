@@ -187,7 +187,7 @@ template <class T> class Refinement {
         reduction().all_succeed([&] {
             given = PackedColumns<T>(m_, std::ssize(group));
             for (Index const j : group) {
-                given.put(std::ssize(columns), x(j));
+                given.put(a_.rows().workers(), std::ssize(columns), x(j));
                 columns.push_back({b(j), x(j), b_norms_[j], {}});
                 columns.back().errors.reserve(std::min(problem_.max_iterations, most_reserved));
             }

@@ -13,26 +13,45 @@ namespace espalier {
 
 namespace {
 
-// The recurrence of one column.
+// The recurrence of one column. The iterate and the best x are in two vectors, one of which is the column's x. If the
+// iterate is the best x, the next one is written to the other vector.
 template <class T> class Recurrence {
   public:
     Recurrence(KrylovProblem<T> const& problem, KrylovColumn<T>& column)
-        : column_(&column), r_(problem.n()), x_(problem.n()) {}
+        : column_(&column), workers_(&problem.workers()), r_(problem.n()), x_(problem.n()) {}
 
     [[nodiscard]] bool active() const { return active_; }
     // Whether the recurrence has started and done no iteration yet.
     [[nodiscard]] bool is_fresh() const { return fresh_; }
-    std::vector<T>& r() { return r_; }
+    [[nodiscard]] std::span<T const> r() const { return r_; }
     [[nodiscard]] KrylovColumn<T>& column() const { return *column_; }
+    // The infinity norms of the local rows of r and x.
+    [[nodiscard]] std::array<double, 2> norms() const { return {static_cast<double>(scale_) * norms_.r, norms_.x}; }
 
-    // x += factor d, where d has the scale of the recurrence.
-    void add_to_x(T factor, std::span<T const> d) { add_scaled<T>(factor * scale_, d, x_); }
-
-    // Returns the infinity norms of the local rows of r and x.
-    [[nodiscard]] std::array<double, 2> norms() const {
-        return {static_cast<double>(scale_) * infinity_norm<T>(std::span<T const>(r_)),
-                infinity_norm<T>(std::span<T const>(x_))};
+    // x += factor d, where d has the scale of the recurrence, and r -= factor image with image = A d.
+    void advance(T factor, std::span<T const> d, std::span<T const> image) {
+        std::span<T const> const from = iterate();
+        is_best_ = false;
+        std::span<T> const to = iterate();
+        norms_ = workers_->template reduce<Norms>(
+            std::ssize(r_),
+            [&](IndexRange rows) {
+                constexpr Index rows_in_cache = 1024;
+                Norms norms;
+                for (Index first = rows.first; first < rows.last; first += rows_in_cache) {
+                    IndexRange const part{first, std::min(first + rows_in_cache, rows.last)};
+                    auto const x = rows_of(to, part), r = rows_of(std::span(r_), part);
+                    if (from.data() != to.data()) std::ranges::copy(rows_of(from, part), x.begin());
+                    add_scaled<T>(factor * scale_, rows_of(d, part), x);
+                    add_scaled<T>(-factor, rows_of(image, part), r);
+                    norms = larger_norms(norms, {infinity_norm<T>(std::span<T const>(r)),
+                                                 infinity_norm<T>(std::span<T const>(x))});
+                }
+                return norms;
+            },
+            larger_norms);
     }
+
     // Accepts x and r of the next iteration with this backward error. Keeps the best x, and requests a
     // restart if the error by recurrence is small enough.
     void finish_iteration(KrylovProblem<T> const& problem, double error) {
@@ -40,44 +59,82 @@ template <class T> class Recurrence {
         column_->errors.push_back(error);
         if (error < best_) {
             best_ = error;
-            std::ranges::copy(x_, column_->x.begin());
+            is_best_ = true;
+            column_has_best_ = !column_has_best_;
         }
         bool const last = static_cast<int>(column_->errors.size()) >= problem.max_iterations;
         if (!std::isfinite(error) || last)
-            active_ = false;
-        else
-            begins_ = error <= problem.target;
+            end();
+        else if (error <= problem.target)
+            request_restart();
     }
 
     // Called on breakdown: requests a restart from the best x, unless the recurrence has just started there.
     // Returns false.
     bool break_down() {
         if (fresh_)
-            active_ = false;
+            end();
         else
-            begins_ = true;
+            request_restart();
         return false;
     }
     [[nodiscard]] bool begins() const { return active_ && begins_; }
 
-    // Restarts from the best x with its true residual `r` of 2-norm `length`, if there was progress.
+    // Restarts from the column's x with its true residual `r` of 2-norm `length`, if there was progress.
     void begin(KrylovProblem<T> const& problem, std::span<T const> r, double error, Real<T> length) {
-        std::ranges::copy(column_->x, x_.begin());
+        column_has_best_ = is_best_ = true;
         best_ = error;
         scale_ = length;
         active_ = best_ > problem.target && best_ < 0.9 * error_at_begin_ && std::isfinite(scale_);
         error_at_begin_ = best_;
         fresh_ = true;
         begins_ = false;
-        if (active_) std::ranges::transform(r, r_.begin(), [&](T value) { return value / scale_; });
+        if (active_)
+            for_each_row([&](Index i) { r_[i] = r[i] / scale_; });
     }
 
+  protected:
+    // Calls body(i) for each local row.
+    template <class Body> void for_each_row(Body const& body) const {
+        workers_->for_each_chunk(std::ssize(r_), [&](int, IndexRange rows) {
+            for (Index i = rows.first; i < rows.last; ++i) body(i);
+        });
+    }
+    [[nodiscard]] RowWorkers const& workers() const { return *workers_; }
+
   private:
-    KrylovColumn<T>* column_; // its x is the best so far
+    struct Norms {
+        double r = 0, x = 0;
+    };
+    static Norms larger_norms(Norms const& one, Norms const& two) {
+        return {larger(one.r, two.r), larger(one.x, two.x)};
+    }
+
+    // The vector of the iterate.
+    [[nodiscard]] std::span<T> iterate() { return is_best_ == column_has_best_ ? column_->x : std::span<T>(x_); }
+    // Moves the best x to the column.
+    void deliver() {
+        if (!column_has_best_) copy_rows<T>(*workers_, x_, column_->x);
+        column_has_best_ = true;
+    }
+    void end() {
+        active_ = false;
+        deliver();
+    }
+    void request_restart() {
+        begins_ = true;
+        deliver();
+    }
+
+    KrylovColumn<T>* column_;
+    RowWorkers const* workers_;
     std::vector<T> r_, x_;
+    Norms norms_;
     Real<T> scale_ = 0;
     double best_ = 0;
     double error_at_begin_ = infinity;
+    bool column_has_best_ = true; // else x_
+    bool is_best_ = true;         // whether the iterate is the best x
     bool active_ = true;
     bool fresh_ = true;
     bool begins_ = true;
@@ -118,7 +175,7 @@ template <class T, class State> class LockStep : KrylovBlock<T, State> {
 
     // Packs vector(state) of the states `which`, and multiplies the block by M^-1 and then by op(A).
     template <class Vector> void pack(std::vector<State*> const& which, Vector vector) {
-        for (Index c = 0; c < std::ssize(which); ++c) block_.put(c, vector(*which[c]));
+        for (Index c = 0; c < std::ssize(which); ++c) block_.put(problem_.workers(), c, vector(*which[c]));
     }
     void solve(Index columns) { problem_.solve(block_, columns); }
     void product(Index columns) { problem_.product(block_, image_, columns); }
@@ -147,14 +204,16 @@ template <class T> class CgColumn : public Recurrence<T> {
     using Base::break_down, Base::is_fresh, Base::r;
     [[nodiscard]] std::span<T const> p() const { return p_; }
 
-    // p := z + beta p with z = M^-1 r and rho = r^H z. Returns false on breakdown.
-    bool update_direction(std::span<T const> z, T rho) {
+    // p := z + beta p with z = M^-1 r and rho = r^H z, and copies p, possibly to the memory of z. Returns false on
+    // breakdown.
+    bool update_direction(std::span<T const> z, T rho, std::span<T> copy) {
         if (!is_finite(rho) || rho == T(0)) return break_down();
-        T const beta = is_fresh() ? T(0) : rho / rho_;
-        if (is_fresh())
-            std::ranges::copy(z, p_.begin());
-        else
-            for (Index i = 0; i < std::ssize(p_); ++i) p_[i] = z[i] + beta * p_[i];
+        if (is_fresh()) {
+            this->for_each_row([&](Index i) { copy[i] = p_[i] = z[i]; });
+        } else {
+            T const beta = rho / rho_;
+            this->for_each_row([&](Index i) { copy[i] = p_[i] = z[i] + beta * p_[i]; });
+        }
         rho_ = rho;
         return true;
     }
@@ -162,9 +221,7 @@ template <class T> class CgColumn : public Recurrence<T> {
     // x += alpha p, r -= alpha q with q = A p and curvature = p^H q.
     bool advance(std::span<T const> q, T curvature) {
         if (!is_finite(curvature) || curvature == T(0)) return break_down();
-        T const alpha = rho_ / curvature;
-        this->add_to_x(alpha, p_);
-        add_scaled<T>(-alpha, q, r());
+        Base::advance(rho_ / curvature, p_, q);
         return true;
     }
 
@@ -184,20 +241,20 @@ template <class T> class BicgstabColumn : public Recurrence<T> {
     [[nodiscard]] std::span<T const> p() const { return p_; }
     // The shadow residual of a recurrence is its first residual.
     [[nodiscard]] std::span<T const> shadow() {
-        if (is_fresh()) shadow_ = r();
+        if (is_fresh()) copy_rows<T>(this->workers(), r(), shadow_);
         return shadow_;
     }
 
     // p := r + beta (p - omega v) with rho = shadow^H r. Returns false on breakdown.
     bool update_direction(T rho) {
         if (!is_usable(rho)) return break_down();
+        auto const residual = r();
         if (is_fresh()) {
-            p_ = r();
+            copy_rows<T>(this->workers(), residual, p_);
         } else {
             if (!is_usable(omega_)) return break_down();
-            auto const& residual = r();
             T const beta = (rho / rho_) * (alpha_ / omega_);
-            for (Index i = 0; i < std::ssize(p_); ++i) p_[i] = residual[i] + beta * (p_[i] - omega_ * v_[i]);
+            this->for_each_row([&](Index i) { p_[i] = residual[i] + beta * (p_[i] - omega_ * v_[i]); });
         }
         rho_ = rho;
         return true;
@@ -208,17 +265,15 @@ template <class T> class BicgstabColumn : public Recurrence<T> {
     bool advance_half(std::span<T const> p_hat, std::span<T const> v, T projected) {
         if (!is_usable(projected)) return break_down();
         alpha_ = rho_ / projected;
-        this->add_to_x(alpha_, p_hat);
-        add_scaled<T>(-alpha_, v, r());
-        std::ranges::copy(v, v_.begin());
+        Base::advance(alpha_, p_hat, v);
+        copy_rows<T>(this->workers(), v, v_);
         return true;
     }
 
     // With s^ = M^-1 s and t = A s^: x += omega s^, r = s - omega t, omega = t^H s / t^H t.
     void advance(std::span<T const> s_hat, std::span<T const> t, T product, T squares) {
         omega_ = squares == T(0) ? T(0) : product / squares;
-        this->add_to_x(omega_, s_hat);
-        add_scaled<T>(-omega_, t, r());
+        Base::advance(omega_, s_hat, t);
     }
 
   private:
@@ -240,17 +295,20 @@ void conjugate_gradients(KrylovProblem<T> const& problem, std::span<KrylovColumn
     });
     while (!steps.done()) {
         auto const& active = steps.active();
-        steps.pack(active, [](Column& state) -> std::span<T const> { return state.r(); });
+        steps.pack(active, [](Column& state) { return state.r(); });
         steps.solve(std::ssize(active));
         auto const rho = problem.sum(std::ssize(active),
-                                     [&](Index c) { return local_dot<T>(active[c]->r(), steps.block(c)); });
+                                     [&](Index c) {
+                                         return local_dot<T>(problem.workers(), active[c]->r(), steps.block(c));
+                                     });
         updated.clear();
         for (Index c = 0; c < std::ssize(active); ++c)
-            if (active[c]->update_direction(steps.block(c), static_cast<T>(rho[c]))) updated.push_back(active[c]);
-        steps.pack(updated, [](Column& state) { return state.p(); });
+            if (active[c]->update_direction(steps.block(c), static_cast<T>(rho[c]), steps.block(std::ssize(updated))))
+                updated.push_back(active[c]);
         steps.product(std::ssize(updated));
-        auto const curvature = problem.sum(
-            std::ssize(updated), [&](Index c) { return local_dot<T>(updated[c]->p(), steps.image(c)); });
+        auto const curvature = problem.sum(std::ssize(updated), [&](Index c) {
+            return local_dot<T>(problem.workers(), updated[c]->p(), steps.image(c));
+        });
         advanced.clear();
         for (Index c = 0; c < std::ssize(updated); ++c)
             if (updated[c]->advance(steps.image(c), static_cast<T>(curvature[c])))
@@ -274,22 +332,24 @@ template <class T> void bicgstab(KrylovProblem<T> const& problem, std::span<Kryl
     };
     while (!steps.done()) {
         auto const& active = steps.active();
-        auto const rho = problem.sum(
-            std::ssize(active), [&](Index c) { return local_dot<T>(active[c]->shadow(), active[c]->r()); });
+        auto const rho = problem.sum(std::ssize(active), [&](Index c) {
+            return local_dot<T>(problem.workers(), active[c]->shadow(), active[c]->r());
+        });
         updated.clear();
         for (Index c = 0; c < std::ssize(active); ++c)
             if (active[c]->update_direction(static_cast<T>(rho[c]))) updated.push_back(active[c]);
         solve_and_multiply(updated, [](Column& state) { return state.p(); });
-        auto const projected = problem.sum(
-            std::ssize(updated), [&](Index c) { return local_dot<T>(updated[c]->shadow(), steps.image(c)); });
+        auto const projected = problem.sum(std::ssize(updated), [&](Index c) {
+            return local_dot<T>(problem.workers(), updated[c]->shadow(), steps.image(c));
+        });
         half_way.clear();
         for (Index c = 0; c < std::ssize(updated); ++c)
             if (updated[c]->advance_half(steps.block(c), steps.image(c), static_cast<T>(projected[c])))
                 half_way.push_back(updated[c]);
-        solve_and_multiply(half_way, [](Column& state) { return std::span<T const>(state.r()); });
+        solve_and_multiply(half_way, [](Column& state) { return state.r(); });
         auto const products = problem.sum(2 * std::ssize(half_way), [&](Index k) {
             std::span<T const> const t = steps.image(k / 2);
-            return local_dot<T>(t, k % 2 ? t : half_way[k / 2]->r());
+            return local_dot<T>(problem.workers(), t, k % 2 ? t : half_way[k / 2]->r());
         });
         for (Index c = 0; c < std::ssize(half_way); ++c)
             half_way[c]->advance(steps.block(c), steps.image(c), static_cast<T>(products[2 * c]),

@@ -10,6 +10,7 @@
 
 #include "core/scalar.hpp"
 #include "distributed/distributed_rows.hpp"
+#include "matrix/norms.hpp"
 
 namespace espalier {
 
@@ -46,6 +47,27 @@ template <class T> T local_dot(std::span<T const> x, std::span<T const> y) {
         return re;
 }
 
+/// The entries of a range of rows.
+template <class T> std::span<T> rows_of(std::span<T> x, IndexRange rows) { return x.subspan(rows.first, rows.size()); }
+
+/// x^H y of the local rows. The rounding does not depend on the number of workers.
+template <class T> T local_dot(RowWorkers const& workers, std::span<T const> x, std::span<T const> y) {
+    return workers.sum<T>(std::ssize(x), [&](IndexRange rows) { return local_dot(rows_of(x, rows), rows_of(y, rows)); });
+}
+
+/// The largest modulus of the local rows; NaN if an entry is NaN.
+template <class T> double infinity_norm(RowWorkers const& workers, std::span<T const> x) {
+    return workers.reduce<double>(
+        std::ssize(x), [&](IndexRange rows) { return infinity_norm(rows_of(x, rows)); }, larger);
+}
+
+/// Copies the local rows.
+template <class T> void copy_rows(RowWorkers const& workers, std::span<T const> from, std::span<T> to) {
+    workers.for_each_chunk(std::ssize(from), [&](int, IndexRange rows) {
+        std::ranges::copy(rows_of(from, rows), to.begin() + rows.first);
+    });
+}
+
 /// Sum of moduli of the local rows.
 template <class T> double local_one_norm(std::span<T const> x) {
     double sum = 0;
@@ -61,7 +83,7 @@ void two_norms(DistributedRows const& rows, std::span<Real<T>> norms, Column con
     auto const squares = rows.reduction().template sum<double>(count, [&](std::span<double> sums) {
         for (Index k = 0; k < count; ++k) {
             std::span<T const> const x = column(k);
-            sums[k] = static_cast<double>(real_part(local_dot<T>(x, x)));
+            sums[k] = static_cast<double>(real_part(local_dot<T>(rows.workers(), x, x)));
         }
     });
     for (Index k = 0; k < count; ++k) norms[k] = static_cast<Real<T>>(squares[k]);
@@ -99,6 +121,13 @@ template <class T> void add_scaled(T factor, std::span<T const> x, std::span<T> 
     }
 }
 
+/// y += x.
+template <class T> void add_rows(RowWorkers const& workers, std::span<T const> x, std::span<T> y) {
+    workers.for_each_chunk(std::ssize(x), [&](int, IndexRange rows) {
+        add_scaled<T>(T(1), rows_of(x, rows), rows_of(y, rows));
+    });
+}
+
 /// The maximum memory of a process for the vectors of these columns.
 inline constexpr Index group_bytes = Index(256) << 20;
 
@@ -117,7 +146,7 @@ template <class T> class PackedColumns {
     PackedColumns(Index rows, Index columns) : rows_(rows), values_(rows * columns) {}
     [[nodiscard]] std::span<T> column(Index j) { return std::span(values_).subspan(j * rows_, rows_); }
     [[nodiscard]] std::span<T> first(Index columns) { return std::span(values_).first(columns * rows_); }
-    void put(Index j, std::span<T const> x) { std::copy(x.begin(), x.end(), column(j).begin()); }
+    void put(RowWorkers const& workers, Index j, std::span<T const> x) { copy_rows(workers, x, column(j)); }
 
   private:
     Index rows_ = 0;

@@ -82,7 +82,8 @@ template <class T> void Refiner<T>::set_matrix(CscMatrix<T> const& working) {
         working_.emplace(working);
     else
         working_.emplace(vectors_.rows(), whole);
-    working_->use_threads(context_.threads());
+    working_->rows().use_workers(
+        {context_.threads(), [&context = context_]() -> WorkerTeam& { return context.workers(); }});
 }
 
 template <class T> DistributedMatrix<T> const& Refiner<T>::callers_matrix() const {

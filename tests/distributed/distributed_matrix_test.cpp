@@ -122,6 +122,7 @@ TYPED_TEST(DistributedMatrixOf, RandomEntriesHasTheNormsOfTheDenseMatrix) {
 TYPED_TEST(DistributedMatrixOf, ManyEntriesHasTheSameResidualWithSeveralThreads) {
     using T = TypeParam;
     Index const n = 50'000, below = 7;
+    WorkerTeam team_of_two(Topology::synthetic("numa:1 core:3 pu:1"), 2, false), team_of_three(Topology::synthetic("numa:1 core:3 pu:1"), 3, false);
     for (Symmetry const symmetry : {Symmetry::general, Symmetry::symmetric}) {
         CscMatrix<T> band{n, n, symmetry, {0}, {}, {}};
         for (Index j = 0; j < n; ++j) {
@@ -133,8 +134,8 @@ TYPED_TEST(DistributedMatrixOf, ManyEntriesHasTheSameResidualWithSeveralThreads)
         for (MatrixOp const op : {MatrixOp::none, MatrixOp::transpose}) {
             DistributedMatrix<T> const one(band);
             DistributedMatrix<T> two(band), three(band);
-            two.use_threads(2);
-            three.use_threads(3);
+            two.rows().use_workers({2, [&]() -> WorkerTeam& { return team_of_two; }});
+            three.rows().use_workers({3, [&]() -> WorkerTeam& { return team_of_three; }});
             auto const found = one.residual_size(x, b, op), of_two = two.residual_size(x, b, op),
                        of_three = three.residual_size(x, b, op);
             EXPECT_EQ(of_three.residual, of_two.residual);
