@@ -45,6 +45,10 @@ bool ScalarFactor<T>::factorize(CscMatrix<T> const& matrix, double threshold, st
     options.interrupt = context_.interrupt();
     if (lu_.can_refactorize() && lu_.refactorize(matrix, options)) return true;
     lu_.factorize(matrix, options);
+    if (!(lu_.growth() <= 1 / std::sqrt(roundoff))) { // because diagonal entries were preferred to larger ones
+        options.diagonal_preference = 1;
+        lu_.factorize(matrix, options);
+    }
     return false;
 }
 

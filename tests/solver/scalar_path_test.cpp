@@ -1,4 +1,5 @@
 // Factorizations without supernodes through Solver.
+#include <cmath>
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -238,6 +239,26 @@ TEST(ScalarPath, CanBeCancelled) {
     EXPECT_EQ(status_of([&] { solver.factorize(a); }), Status::cancelled);
     stop = false;
     solver.factorize(a);
+}
+
+// Diagonal entries of 2 are preferred to 4 below them, so that entries double in each column of a cycle.
+TEST(ScalarPath, TakesLargerPivotsIfEntriesGrow) {
+    for (Index const n : {60, 2000}) { // with 2000 columns, numbers overflow
+        auto const a = matrix_of<double>(n, Symmetry::general, [=](Index i, Index j) {
+            return i == j ? 2.0 : i == (j + 1) % n ? 4.0 : 0.0;
+        });
+        Options options = one_thread<double>(Toggle::off);
+        options.ordering = OrderingMethod::natural;
+        options.matching = Toggle::off;
+        Solver<double> solver(options);
+        solver.factorize(a);
+        std::vector<double> const b(n, 1.0);
+        auto x = solver.solve(b);
+        EXPECT_LE(solver.refine(a, b, x).backward_error, 1e-15);
+        // 2^n - 4^n for even n
+        EXPECT_NEAR(solver.determinant().log_modulus, static_cast<double>(n) * std::log(4.0), 1e-9);
+        EXPECT_EQ(solver.determinant().phase, -1.0);
+    }
 }
 
 } // namespace
