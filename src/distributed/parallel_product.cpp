@@ -11,18 +11,21 @@ namespace {
 
 constexpr int most_parts = 8;
 
-// Consecutive columns, and the smallest range of rows that contains the rows of their entries and of their numbers.
+// Consecutive columns, and the smallest range of rows that contains the rows of their entries and of their
+// numbers.
 struct ColumnsAndRows {
     IndexRange columns, rows;
 };
 
-std::vector<ColumnsAndRows> divide(int count, std::span<Offset const> col_ptr, std::span<Index const> row_ind) {
+std::vector<ColumnsAndRows> divide(int count, std::span<Offset const> col_ptr,
+                                   std::span<Index const> row_ind) {
     std::vector<ColumnsAndRows> parts(count);
     Index begin = 0;
     for (int p = 0; p < count; ++p) {
         Offset const entries = p + 1 == count ? col_ptr.back() : col_ptr.back() / count * (p + 1);
-        Index const end = p + 1 == count ? std::ssize(col_ptr) - 1
-                                         : std::lower_bound(col_ptr.begin(), col_ptr.end() - 1, entries) - col_ptr.begin();
+        Index const end =
+            p + 1 == count ? std::ssize(col_ptr) - 1
+                           : std::lower_bound(col_ptr.begin(), col_ptr.end() - 1, entries) - col_ptr.begin();
         IndexRange rows{begin, end};
         for (Index const i : row_ind.subspan(col_ptr[begin], col_ptr[end] - col_ptr[begin]))
             rows = {std::min(rows.first, i), std::max(rows.last, i + 1)};
@@ -42,17 +45,17 @@ void join_pairs(std::vector<ColumnsAndRows>& parts) {
     parts.resize(parts.size() / 2);
 }
 
-// The range of the rows that are not those of the columns. It contains these too if there are others on both sides.
+// The range of the rows whose numbers are not those of the columns. If there are such rows before and after
+// them, the range contains the rows in between as well.
 IndexRange rows_outside(ColumnsAndRows const& part) {
     bool const before = part.rows.first < part.columns.first, after = part.columns.last < part.rows.last;
-    return {before ? part.rows.first : part.columns.last,
-            after    ? part.rows.last
-            : before ? part.columns.first
-                     : part.columns.last};
+    if (!before && !after) return {};
+    return {before ? part.rows.first : part.columns.last, after ? part.rows.last : part.columns.first};
 }
 
 // Returns the columns around the middle one that have all their entries in rows of the part.
-IndexRange inner_columns(IndexRange columns, std::span<Offset const> col_ptr, std::span<Index const> row_ind) {
+IndexRange inner_columns(IndexRange columns, std::span<Offset const> col_ptr,
+                         std::span<Index const> row_ind) {
     auto const is_inner = [&](Index j) {
         return std::ranges::all_of(row_ind.subspan(col_ptr[j], col_ptr[j + 1] - col_ptr[j]),
                                    [&](Index i) { return columns.first <= i && i < columns.last; });
@@ -65,7 +68,8 @@ IndexRange inner_columns(IndexRange columns, std::span<Offset const> col_ptr, st
 }
 
 template <class Body> void for_each_outside(ColumnPart const& part, IndexRange rows, Body const& body) {
-    Index const first = std::max(rows.first, part.touched.first), last = std::min(rows.last, part.touched.last);
+    Index const first = std::max(rows.first, part.touched.first),
+                last = std::min(rows.last, part.touched.last);
     for (Index i = first; i < std::min(last, part.columns.first); ++i) body(i);
     for (Index i = std::max(first, part.columns.last); i < last; ++i) body(i);
 }
@@ -90,8 +94,8 @@ std::vector<ColumnPart> column_parts(std::span<Offset const> col_ptr, std::span<
     }
 }
 
-template <class T>
-ParallelProduct<T>::ParallelProduct(CscMatrix<T> const& a) : parts_(column_parts(a.col_ptr, a.row_ind)) {
+template <class T> ParallelProduct<T>::ParallelProduct(CscMatrix<T> const& a)
+    : parts_(column_parts(a.col_ptr, a.row_ind)) {
     Offset end = 0;
     for (ColumnPart const& part : parts_) {
         begin_.push_back(end);
@@ -100,14 +104,14 @@ ParallelProduct<T>::ParallelProduct(CscMatrix<T> const& a) : parts_(column_parts
     sums_.grow(sizeof(T) * end);
 }
 
-template <class T>
-void ParallelProduct<T>::run(MatrixOp op, T alpha, CscMatrix<T> const& a, T const* x, T beta, T* y,
-                             RowWorkers const& workers) {
+template <class T> void ParallelProduct<T>::run(MatrixOp op, T alpha, CscMatrix<T> const& a, T const* x,
+                                                T beta, T* y, RowWorkers const& workers) {
     int const count = static_cast<int>(parts_.size());
     bool const scatters = a.symmetry != Symmetry::general || op == MatrixOp::none;
     workers.run(count, [&](int p) {
         ColumnPart const& part = parts_[p];
-        Index const end = p + 1 == count ? a.rows : part.columns.last; // the last one has the remote rows, too
+        Index const end =
+            p + 1 == count ? a.rows : part.columns.last; // the last one has the remote rows, too
         scale_block(beta, std::span<T>(y + part.columns.first, end - part.columns.first));
         if (count == 1) return add_product(op, alpha, a, part.columns, x, y);
         T* const sums = others(p);

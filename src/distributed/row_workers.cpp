@@ -33,7 +33,8 @@ void RowWorkers::run(int parts, FunctionRef<void(int)> body) const {
     int const workers = team ? std::min(team->size(), parts) : 1;
     auto const run_parts_of = [&](int worker) {
         int const end = static_cast<int>(static_cast<Index>(parts) * (worker + 1) / workers);
-        for (int part = static_cast<int>(static_cast<Index>(parts) * worker / workers); part < end; ++part) body(part);
+        for (int part = static_cast<int>(static_cast<Index>(parts) * worker / workers); part < end; ++part)
+            body(part);
     };
     if (!team) return run_parts_of(0);
     // A reference to one object fits into a std::function without an allocation.

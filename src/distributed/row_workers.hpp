@@ -17,20 +17,22 @@ namespace espalier {
 class RowWorkers {
   public:
     RowWorkers() = default;
-    /// `count` workers of the team that `team` returns. It is called for each loop, because a team may be replaced.
+    /// `count` workers of the team that `team` returns. It is called for each loop, because a team may be
+    /// replaced.
     RowWorkers(int count, std::function<WorkerTeam&()> team) : count_(count), team_(std::move(team)) {}
 
     [[nodiscard]] int count() const { return count_; }
 
-    /// Calls body(part) for each part in [0, parts): at the same time on several workers, or one after the other.
+    /// Calls body(part) for each part in [0, parts): at the same time on several workers, or one after the
+    /// other.
     void run(int parts, FunctionRef<void(int)> body) const;
 
     /// Rows are divided into chunks, which do not depend on the number of workers.
     static constexpr int most_chunks = 256;
     [[nodiscard]] static int num_chunks(Index rows);
 
-    /// Calls body(chunk, range) for each chunk of [0, rows). A worker gets consecutive chunks. The calling thread runs all
-    /// of them if they take hardly longer than waking another one.
+    /// Calls body(chunk, range) for each chunk of [0, rows). A worker gets consecutive chunks. The calling
+    /// thread runs all of them if they take hardly longer than waking another one.
     void for_each_chunk(Index rows, FunctionRef<void(int, IndexRange)> body) const;
 
     /// Returns the sum of part(range) over the chunks, with the same rounding for any number of workers.

@@ -52,14 +52,15 @@ template <class T> struct WholeRows {
 template <class T> struct RowsOfPart {
     ProductTarget<T> target;
     [[nodiscard]] T& operator[](Index i) const {
-        bool const is_own = static_cast<std::uint64_t>(i - target.own.first) <
-                            static_cast<std::uint64_t>(target.own.size());
+        bool const is_own =
+            static_cast<std::uint64_t>(i - target.own.first) < static_cast<std::uint64_t>(target.own.size());
         return (is_own ? target.y : target.others)[i];
     }
 };
 
 template <bool Scatter, bool Gather, class T, class Rows>
-void add_by_walk(Walk walk, T alpha, CscMatrix<T> const& a, IndexRange columns, T const* x, T* y, Rows const& rows) {
+void add_by_walk(Walk walk, T alpha, CscMatrix<T> const& a, IndexRange columns, T const* x, T* y,
+                 Rows const& rows) {
     for (Index j = columns.first; j < columns.last; ++j) {
         T const scaled = Scatter ? times(alpha, x[j]) : T(0);
         T sum(0);
@@ -77,9 +78,8 @@ void add_by_walk(Walk walk, T alpha, CscMatrix<T> const& a, IndexRange columns, 
     }
 }
 
-template <class T, class Rows>
-void add_by_walk(MatrixOp op, T alpha, CscMatrix<T> const& a, IndexRange columns, T const* x, T* y,
-                 Rows const& rows) {
+template <class T, class Rows> void add_by_walk(MatrixOp op, T alpha, CscMatrix<T> const& a,
+                                                IndexRange columns, T const* x, T* y, Rows const& rows) {
     auto const walk = plan(a.symmetry, op);
     auto const add = walk.scatter && walk.gather ? add_by_walk<true, true, T, Rows>
                      : walk.scatter              ? add_by_walk<true, false, T, Rows>
@@ -103,9 +103,8 @@ void add_product(MatrixOp op, T alpha, CscMatrix<T> const& a, IndexRange columns
     add_by_walk(op, alpha, a, columns, x, y, WholeRows<T>{y});
 }
 
-template <class T>
-void add_product(MatrixOp op, T alpha, CscMatrix<T> const& a, IndexRange columns, T const* x,
-                 ProductTarget<T> const& target) {
+template <class T> void add_product(MatrixOp op, T alpha, CscMatrix<T> const& a, IndexRange columns,
+                                    T const* x, ProductTarget<T> const& target) {
     add_by_walk(op, alpha, a, columns, x, target.y, RowsOfPart<T>{target});
 }
 

@@ -16,8 +16,8 @@ namespace espalier {
 template <class T> void multiply(MatrixOp op, T alpha, CscMatrix<T> const& a, std::span<T const> x, T beta,
                                  std::span<T> y, Index nrhs = 1);
 
-/// Adds the contribution of some columns of A to y += alpha op(A) x for one vector, without checks: x and y have room for
-/// all rows and columns that the entries touch.
+/// Adds the contribution of some columns of A to y += alpha op(A) x for one vector, without checks: x and y
+/// have room for all rows and columns that the entries touch.
 template <class T>
 void add_product(MatrixOp op, T alpha, CscMatrix<T> const& a, IndexRange columns, T const* x, T* y);
 
@@ -28,9 +28,8 @@ template <class T> struct ProductTarget {
     T* others;
 };
 /// Like the function above, for columns whose numbers are rows of target.own.
-template <class T>
-void add_product(MatrixOp op, T alpha, CscMatrix<T> const& a, IndexRange columns, T const* x,
-                 ProductTarget<T> const& target);
+template <class T> void add_product(MatrixOp op, T alpha, CscMatrix<T> const& a, IndexRange columns,
+                                    T const* x, ProductTarget<T> const& target);
 
 /// y := beta y; zeros for beta = 0, whatever y has been.
 template <class T> void scale_block(T beta, std::span<T> y);

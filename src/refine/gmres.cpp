@@ -34,8 +34,8 @@ template <class T> struct Rotation {
 };
 
 // One right-hand side. It runs cycles of at most m steps. A step orthogonalizes w = A M^-1 v for the last
-// basis vector v against the basis (project, subtract_and_project, subtract_again) and appends it (extend). At the end of
-// a cycle, combine() and correct() compute the iterate.
+// basis vector v against the basis (project, subtract_and_project, subtract_again) and appends it (extend).
+// At the end of a cycle, combine() and correct() compute the iterate.
 template <class T> class GmresColumn {
   public:
     GmresColumn(KrylovProblem<T> const& problem, KrylovColumn<T>& column)
@@ -104,8 +104,8 @@ template <class T> class GmresColumn {
         take(h);
         std::ranges::copy(projection_, sums_.begin());
     }
-    // w -= V h, and computes the contribution of the local rows to V^H w and, as the last number, to |w|^2. Reads the
-    // basis once.
+    // w -= V h, and computes the contribution of the local rows to V^H w and, as the last number, to |w|^2.
+    // Reads the basis once.
     void subtract_and_project(std::span<T> w, std::span<Wide<T>> again) {
         for_each_chunk([&](int chunk, IndexRange rows) {
             constexpr Index rows_in_cache = 1024;
@@ -121,7 +121,8 @@ template <class T> class GmresColumn {
         });
         add_partial(again);
     }
-    // Whether w has lost so much of its length in the first pass that rounding errors may spoil orthogonality.
+    // Whether w has lost so much of its length in the first pass that rounding errors may spoil
+    // orthogonality.
     [[nodiscard]] bool needs_second_pass(std::span<Wide<T> const> again) const {
         double lost = 0;
         for (T const value : std::span(projection_).first(basis_size())) lost += std::norm(Wide<T>(value));
@@ -185,7 +186,9 @@ template <class T> class GmresColumn {
     }
 
     [[nodiscard]] RowWorkers const& workers() const { return problem_->workers(); }
-    template <class Body> void for_each_chunk(Body const& body) const { workers().for_each_chunk(problem_->n(), body); }
+    template <class Body> void for_each_chunk(Body const& body) const {
+        workers().for_each_chunk(problem_->n(), body);
+    }
     // The sums of a chunk of rows: one for each basis vector and another one.
     [[nodiscard]] std::span<T> partial(int chunk) {
         return std::span(partial_).subspan(chunk * (longest_ + 2), basis_size() + 1);
@@ -205,7 +208,8 @@ template <class T> class GmresColumn {
     }
     // w -= V h for some rows.
     void subtract_combination(std::span<T> w, IndexRange rows) const {
-        gemv<T>(Op::none, T(-1), basis(basis_size(), rows), std::span(projection_).first(basis_size()), T(1), w);
+        gemv<T>(Op::none, T(-1), basis(basis_size(), rows), std::span(projection_).first(basis_size()), T(1),
+                w);
     }
 
     // Rotates the column of the Hessenberg matrix in sums_ to a column of R, and applies the rotation to the
@@ -260,7 +264,8 @@ template <class T> class Gmres : KrylovBlock<T, GmresColumn<T>> {
     void run() {
         while (!active_.empty()) {
             auto const count = std::ssize(active_);
-            for (Index c = 0; c < count; ++c) block_.put(problem_.workers(), c, active_[c]->last_basis_vector());
+            for (Index c = 0; c < count; ++c)
+                block_.put(problem_.workers(), c, active_[c]->last_basis_vector());
             problem_.solve(block_, count);
             problem_.product(block_, image_, count);
             orthogonalize();
@@ -319,9 +324,8 @@ template <class T> class Gmres : KrylovBlock<T, GmresColumn<T>> {
         for_each(first, [](Column& state, std::span<T>, std::span<Wide<T> const> h) {
             state.take_first(h.first(state.basis_size()));
         });
-        auto const again = sum([](Column& state, std::span<T> w, std::span<Wide<T>> h) {
-            state.subtract_and_project(w, h);
-        });
+        auto const again = sum(
+            [](Column& state, std::span<T> w, std::span<Wide<T>> h) { state.subtract_and_project(w, h); });
         for_each(again, [](Column& state, std::span<T> w, std::span<Wide<T> const> h) {
             if (state.needs_second_pass(h)) state.subtract_again(w, h.first(state.basis_size()));
         });
@@ -331,7 +335,8 @@ template <class T> class Gmres : KrylovBlock<T, GmresColumn<T>> {
         auto const count = std::ssize(beginning_);
         for (Index c = 0; c < count; ++c) beginning_[c]->combine(block_.column(c));
         problem_.solve(block_, count);
-        for (Index c = 0; c < count; ++c) add_rows<T>(problem_.workers(), beginning_[c]->column().x, block_.column(c));
+        for (Index c = 0; c < count; ++c)
+            add_rows<T>(problem_.workers(), beginning_[c]->column().x, block_.column(c));
         this->measure();
         for (Index c = 0; c < count; ++c)
             beginning_[c]->correct(block_.column(c), image_.column(c), errors_[c]);

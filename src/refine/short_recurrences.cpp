@@ -13,8 +13,8 @@ namespace espalier {
 
 namespace {
 
-// The recurrence of one column. The iterate and the best x are in two vectors, one of which is the column's x. If the
-// iterate is the best x, the next one is written to the other vector.
+// The recurrence of one column. The iterate and the best x are in two vectors, one of which is the column's
+// x. If the iterate is the best x, the next one is written to the other vector.
 template <class T> class Recurrence {
   public:
     Recurrence(KrylovProblem<T> const& problem, KrylovColumn<T>& column)
@@ -26,7 +26,9 @@ template <class T> class Recurrence {
     [[nodiscard]] std::span<T const> r() const { return r_; }
     [[nodiscard]] KrylovColumn<T>& column() const { return *column_; }
     // The infinity norms of the local rows of r and x.
-    [[nodiscard]] std::array<double, 2> norms() const { return {static_cast<double>(scale_) * norms_.r, norms_.x}; }
+    [[nodiscard]] std::array<double, 2> norms() const {
+        return {static_cast<double>(scale_) * norms_.r, norms_.x};
+    }
 
     // x += factor d, where d has the scale of the recurrence, and r -= factor image with image = A d.
     void advance(T factor, std::span<T const> d, std::span<T const> image) {
@@ -89,8 +91,7 @@ template <class T> class Recurrence {
         error_at_begin_ = best_;
         fresh_ = true;
         begins_ = false;
-        if (active_)
-            for_each_row([&](Index i) { r_[i] = r[i] / scale_; });
+        if (active_) for_each_row([&](Index i) { r_[i] = r[i] / scale_; });
     }
 
   protected:
@@ -111,7 +112,9 @@ template <class T> class Recurrence {
     }
 
     // The vector of the iterate.
-    [[nodiscard]] std::span<T> iterate() { return is_best_ == column_has_best_ ? column_->x : std::span<T>(x_); }
+    [[nodiscard]] std::span<T> iterate() {
+        return is_best_ == column_has_best_ ? column_->x : std::span<T>(x_);
+    }
     // Moves the best x to the column.
     void deliver() {
         if (!column_has_best_) copy_rows<T>(*workers_, x_, column_->x);
@@ -204,8 +207,8 @@ template <class T> class CgColumn : public Recurrence<T> {
     using Base::break_down, Base::is_fresh, Base::r;
     [[nodiscard]] std::span<T const> p() const { return p_; }
 
-    // p := z + beta p with z = M^-1 r and rho = r^H z, and copies p, possibly to the memory of z. Returns false on
-    // breakdown.
+    // p := z + beta p with z = M^-1 r and rho = r^H z, and copies p, possibly to the memory of z. Returns
+    // false on breakdown.
     bool update_direction(std::span<T const> z, T rho, std::span<T> copy) {
         if (!is_finite(rho) || rho == T(0)) return break_down();
         if (is_fresh()) {
@@ -297,13 +300,13 @@ void conjugate_gradients(KrylovProblem<T> const& problem, std::span<KrylovColumn
         auto const& active = steps.active();
         steps.pack(active, [](Column& state) { return state.r(); });
         steps.solve(std::ssize(active));
-        auto const rho = problem.sum(std::ssize(active),
-                                     [&](Index c) {
-                                         return local_dot<T>(problem.workers(), active[c]->r(), steps.block(c));
-                                     });
+        auto const rho = problem.sum(std::ssize(active), [&](Index c) {
+            return local_dot<T>(problem.workers(), active[c]->r(), steps.block(c));
+        });
         updated.clear();
         for (Index c = 0; c < std::ssize(active); ++c)
-            if (active[c]->update_direction(steps.block(c), static_cast<T>(rho[c]), steps.block(std::ssize(updated))))
+            if (active[c]->update_direction(steps.block(c), static_cast<T>(rho[c]),
+                                            steps.block(std::ssize(updated))))
                 updated.push_back(active[c]);
         steps.product(std::ssize(updated));
         auto const curvature = problem.sum(std::ssize(updated), [&](Index c) {

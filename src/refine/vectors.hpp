@@ -48,11 +48,14 @@ template <class T> T local_dot(std::span<T const> x, std::span<T const> y) {
 }
 
 /// The entries of a range of rows.
-template <class T> std::span<T> rows_of(std::span<T> x, IndexRange rows) { return x.subspan(rows.first, rows.size()); }
+template <class T> std::span<T> rows_of(std::span<T> x, IndexRange rows) {
+    return x.subspan(rows.first, rows.size());
+}
 
 /// x^H y of the local rows. The rounding does not depend on the number of workers.
 template <class T> T local_dot(RowWorkers const& workers, std::span<T const> x, std::span<T const> y) {
-    return workers.sum<T>(std::ssize(x), [&](IndexRange rows) { return local_dot(rows_of(x, rows), rows_of(y, rows)); });
+    return workers.sum<T>(std::ssize(x),
+                          [&](IndexRange rows) { return local_dot(rows_of(x, rows), rows_of(y, rows)); });
 }
 
 /// The largest modulus of the local rows; NaN if an entry is NaN.

@@ -11,7 +11,8 @@ namespace {
 
 using test::all_ops, test::all_symmetries, test::random_vector;
 
-// 500,000 stored entries: column j has entries in row j and in rows at the given distances from it, if they exist.
+// 500,000 stored entries: column j has entries in row j and in rows at the given distances from it, if they
+// exist.
 template <class T> CscMatrix<T> with_distances(Symmetry symmetry, std::vector<Index> const& distances) {
     Index const n = 100'000;
     CscMatrix<T> a{n, n, symmetry, {0}, {}, {}};
@@ -24,7 +25,9 @@ template <class T> CscMatrix<T> with_distances(Symmetry symmetry, std::vector<In
     return a;
 }
 
-std::vector<ColumnPart> parts_of(CscMatrix<double> const& a) { return column_parts(a.col_ptr, a.row_ind); }
+std::vector<ColumnPart> parts_of(CscMatrix<double> const& a) {
+    return column_parts(a.col_ptr, a.row_ind);
+}
 
 TEST(ColumnParts, DividesColumnsByEntries) {
     auto const parts = parts_of(with_distances<double>(Symmetry::general, {-3, -1, 0, 2, 5}));
@@ -64,10 +67,12 @@ TYPED_TEST_SUITE(ParallelProductOf, test::Scalars);
 
 TYPED_TEST(ParallelProductOf, BandHasTheProductOfOneThreadAndTheSameBitsForAnyNumberOfWorkers) {
     using T = TypeParam;
-    WorkerTeam two(Topology::synthetic("numa:1 core:3 pu:1"), 2, false), three(Topology::synthetic("numa:1 core:3 pu:1"), 3, false);
+    WorkerTeam two(Topology::synthetic("numa:1 core:3 pu:1"), 2, false),
+        three(Topology::synthetic("numa:1 core:3 pu:1"), 3, false);
     for (Symmetry const symmetry : all_symmetries) {
-        auto const a = with_distances<T>(symmetry, symmetry == Symmetry::general ? std::vector<Index>{-40, -1, 0, 3, 9}
-                                                                                 : std::vector<Index>{0, 1, 2, 7, 40});
+        auto const a =
+            with_distances<T>(symmetry, symmetry == Symmetry::general ? std::vector<Index>{-40, -1, 0, 3, 9}
+                                                                      : std::vector<Index>{0, 1, 2, 7, 40});
         ParallelProduct<T> product(a);
         ASSERT_EQ(column_parts(a.col_ptr, a.row_ind).size(), 2U);
         auto const x = random_vector<T>(a.cols, 1), y = random_vector<T>(a.rows, 2);
@@ -76,9 +81,12 @@ TYPED_TEST(ParallelProductOf, BandHasTheProductOfOneThreadAndTheSameBitsForAnyNu
             multiply<T>(op, T(2), a, x, T(3), expected, 1);
             auto of_one = y, of_two = y, of_three = y;
             product.run(op, T(2), a, x.data(), T(3), of_one.data(), {});
-            product.run(op, T(2), a, x.data(), T(3), of_two.data(), {2, [&]() -> WorkerTeam& { return two; }});
-            product.run(op, T(2), a, x.data(), T(3), of_three.data(), {3, [&]() -> WorkerTeam& { return three; }});
-            for (Index i = 0; i < a.rows; ++i) ASSERT_LE(std::abs(of_one[i] - expected[i]), 100 * epsilon<T>) << i;
+            product.run(op, T(2), a, x.data(), T(3), of_two.data(),
+                        {2, [&]() -> WorkerTeam& { return two; }});
+            product.run(op, T(2), a, x.data(), T(3), of_three.data(),
+                        {3, [&]() -> WorkerTeam& { return three; }});
+            for (Index i = 0; i < a.rows; ++i)
+                ASSERT_LE(std::abs(of_one[i] - expected[i]), 100 * epsilon<T>) << i;
             EXPECT_EQ(of_two, of_one);
             EXPECT_EQ(of_three, of_one);
         }

@@ -18,7 +18,8 @@ RowWorkers workers_of(WorkerTeam& team) {
 
 TEST(RowWorkers, ChunksCoverAllRowsOnce) {
     WorkerTeam team(Topology::synthetic("numa:1 core:3 pu:1"), 3, false);
-    for (Index const rows : {Index(0), Index(1), Index(16'384), Index(16'385), Index(100'000), Index(5'000'000)}) {
+    for (Index const rows :
+         {Index(0), Index(1), Index(16'384), Index(16'385), Index(100'000), Index(5'000'000)}) {
         ASSERT_LE(RowWorkers::num_chunks(rows), RowWorkers::most_chunks);
         for (RowWorkers const& workers : {RowWorkers(), workers_of(team)}) {
             std::vector<char> visits(rows);
@@ -34,7 +35,8 @@ TEST(RowWorkers, ChunksCoverAllRowsOnce) {
 }
 
 TEST(RowWorkers, SumHasTheSameBitsForAnyNumberOfWorkers) {
-    WorkerTeam two(Topology::synthetic("numa:1 core:3 pu:1"), 2, false), three(Topology::synthetic("numa:1 core:3 pu:1"), 3, false);
+    WorkerTeam two(Topology::synthetic("numa:1 core:3 pu:1"), 2, false),
+        three(Topology::synthetic("numa:1 core:3 pu:1"), 3, false);
     auto const sum = [](RowWorkers const& workers) {
         return workers.sum<double>(300'000, [](IndexRange rows) {
             double sum = 0;
@@ -61,7 +63,9 @@ TEST(RowWorkers, SeveralWorkersTakePart) {
 
 TEST(RowWorkers, CallingThreadRunsAllPartsWithoutATeam) {
     std::vector<int> parts;
-    RowWorkers(2, []() -> WorkerTeam& { throw std::bad_alloc(); }).run(3, [&](int part) { parts.push_back(part); });
+    RowWorkers(2, []() -> WorkerTeam& { throw std::bad_alloc(); }).run(3, [&](int part) {
+        parts.push_back(part);
+    });
     EXPECT_EQ(parts, (std::vector{0, 1, 2}));
 }
 
