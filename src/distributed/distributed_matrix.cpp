@@ -286,37 +286,41 @@ void DistributedMatrix<T>::accumulate(MatrixOp op, Index columns, Value const& v
     if (exports && part.halo.is_needed()) part.halo.export_values(exported, columns, add);
 }
 
-// y := beta y + alpha op(A) x for local and remote rows, without factors.
-template <class T>
-void DistributedMatrix<T>::add_product(MatrixOp op, T alpha, T const* x, T beta, T* y) const {
-    CscMatrix<T> const& a = local();
+// Returns the product in parts; null if the matrix is small or if there is no memory for the parts.
+template <class T> ParallelProduct<T>* DistributedMatrix<T>::product_in_parts() const {
+    if (local().stored() < least_parallel_entries) return nullptr;
     std::optional<ParallelProduct<T>>& product = part_->product;
-    bool divide = a.stored() >= least_parallel_entries;
-    if (divide && !product) {
-        try {
-            product.emplace(a);
-        } catch (std::bad_alloc const&) { // the calling thread needs no memory
-            divide = false;
-        }
+    try {
+        if (!product) product.emplace(local());
+    } catch (std::bad_alloc const&) {
+        return nullptr;
     }
-    if (divide) return product->run(op, alpha, a, x, beta, y, rows().workers());
-    scale_block(beta, std::span<T>(y, a.rows));
-    espalier::add_product(op, alpha, a, {0, a.cols}, x, y);
+    return &*product;
 }
 
 template <class T> void DistributedMatrix<T>::multiply(MatrixOp op, T alpha, std::span<T const> x, T beta,
                                                        std::span<T> y, Index columns) const {
+    CscMatrix<T> const& a = local();
+    ParallelProduct<T>* const in_parts = product_in_parts();
+    bool const is_direct = rows().is_alone() && r_.empty() && c_.empty();
+    if (is_direct && !in_parts) return espalier::multiply(op, alpha, a, x, beta, y, columns);
     require_block("x", x.size(), columns);
     require_block("y", y.size(), columns);
     Index const m = rows().count();
-    if (rows().is_alone() && r_.empty() && c_.empty()) {
-        for (Index c = 0; c < columns; ++c) add_product(op, alpha, x.data() + c * m, beta, y.data() + c * m);
+    if (is_direct) {
+        for (Index c = 0; c < columns; ++c)
+            in_parts->run(op, alpha, a, x.data() + c * m, beta, y.data() + c * m, rows().workers());
         return;
     }
     scale_block(beta, y);
     accumulate<T, T>(
         op, columns, [&](Index i, Index c) { return scaled(inner(op), i, x[i + c * m]); },
-        [&](T const* from, T* to) { add_product(op, alpha, from, T(1), to); },
+        [&](T const* from, T* to) {
+            if (in_parts)
+                in_parts->run(op, alpha, a, from, T(1), to, rows().workers());
+            else
+                add_product(op, alpha, a, {0, a.cols}, from, to);
+        },
         [&](Index i, Index c, T value) { y[i + c * m] += scaled(outer(op), i, value); });
 }
 

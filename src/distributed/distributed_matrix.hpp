@@ -31,6 +31,8 @@ struct ResidualSize {
     double b_norm = 0; ///< The largest |b|_i.
 };
 
+template <class T> class ParallelProduct;
+
 /// Products and residual_size() use the workers of rows(). Products have the same rounding for any number of workers, and
 /// the results of residual_size() for any number above 1.
 template <class T> class DistributedMatrix {
@@ -101,7 +103,7 @@ template <class T> class DistributedMatrix {
     }
     void require_block(char const* what, std::size_t size, Index columns) const;
     void deal_values(CscMatrix<T> const* whole);
-    void add_product(MatrixOp op, T alpha, T const* x, T beta, T* y) const;
+    [[nodiscard]] ParallelProduct<T>* product_in_parts() const;
     [[nodiscard]] double compute_infinity_norm(MatrixOp op) const;
     template <class X, class Y, class Value, class Kernel, class Add>
     void accumulate(MatrixOp op, Index columns, Value const& value, Kernel const& kernel, Add const& add,

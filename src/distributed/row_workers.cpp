@@ -25,9 +25,11 @@ void RowWorkers::run(int parts, FunctionRef<void(int)> body) const {
     WorkerTeam* team = nullptr;
     if (count_ > 1 && parts > 1) {
         try {
-            team = &team_();
+            WorkerTeam& found = team_();
+            found.start();
+            team = &found;
         } catch (std::exception const&) {
-            // No thread could be started.
+            // Without memory or threads the calling thread does all the work.
         }
     }
     int const workers = team ? std::min(team->size(), parts) : 1;

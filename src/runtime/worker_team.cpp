@@ -185,6 +185,9 @@ WorkerTeam::~WorkerTeam() {
     if (!threads_->are_here()) (void)threads_.release();
 }
 
+void WorkerTeam::start() {
+    threads_->start();
+}
 int WorkerTeam::size() const {
     return threads_->size();
 }

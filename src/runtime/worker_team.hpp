@@ -34,6 +34,9 @@ class WorkerTeam {
     explicit WorkerTeam(Topology const& topology, int threads = 0, bool bind = true);
     ~WorkerTeam();
 
+    /// Starts the threads now if they do not run yet, so that no later call fails for lack of threads. Errors as above.
+    void start();
+
     [[nodiscard]] int size() const;
     /// The core and node of each worker.
     [[nodiscard]] std::vector<WorkerPlace> const& places() const;

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "common/failing_threads.hpp"
+
 namespace espalier {
 namespace {
 
@@ -66,6 +68,18 @@ TEST(RowWorkers, CallingThreadRunsAllPartsWithoutATeam) {
     RowWorkers(2, []() -> WorkerTeam& { throw std::bad_alloc(); }).run(3, [&](int part) {
         parts.push_back(part);
     });
+    EXPECT_EQ(parts, (std::vector{0, 1, 2}));
+}
+
+TEST(RowWorkers, CallingThreadRunsAllPartsIfNoThreadStarts) {
+    if (!failing_threads::possible) GTEST_SKIP() << "sanitizers replace pthread_create";
+    WorkerTeam team(Topology::synthetic("numa:1 core:3 pu:1"), 3, false);
+    failing_threads::keeps_failing = true;
+    failing_threads::countdown = 0;
+    std::vector<int> parts;
+    workers_of(team).run(3, [&](int part) { parts.push_back(part); });
+    failing_threads::countdown = -1;
+    failing_threads::keeps_failing = false;
     EXPECT_EQ(parts, (std::vector{0, 1, 2}));
 }
 
