@@ -218,6 +218,20 @@ class Compare(CommandTest):
         self.assertEqual(len(self.report("compare", "lap3d:4", "--simulate", "core:2", "--vary", "comm-own-core=on,off",
                                          "--vary", "processes=1,2")["rows"]), 4)
 
+    def test_options_on_which_no_simulation_depends_are_named(self):
+        def named(*options):
+            text = self.succeed("compare", "lap3d:8", "--simulate", "core:4", *options)
+            return [line.split()[2] for line in text.splitlines() if "makes no difference" in line]
+
+        narrow = ["--max-block-width", 32]
+        self.assertEqual(named("--vary", "split=1d,2d,dynamic", *narrow), ["split"])
+        self.assertEqual(named("--vary", "push=pLoc,pNumaW", "--vary", "threads=1,2", "--vary", "seed=0,1"),
+                         ["push", "seed"])
+        self.assertEqual(named("--vary", "comm-own-core=on,off", "--comm-threads", 0, "--processes", 2), ["comm-own-core"])
+        self.assertEqual(named("--vary", "split=1d,2d", "--vary", "max-block-width=32,64", "--split-rows", 8,
+                               "--split-width", 16), [])
+        self.assertEqual(named("--vary", "threads=2"), [])
+
     def test_more_threads_are_simulated_than_run_here(self):
         self.write("big.json", '{"numa_nodes": 128, "cores_per_numa_node": 64}')
         report = self.report("compare", "lap2d:6", "--simulate", "big.json", "--vary", "threads=1,8192")

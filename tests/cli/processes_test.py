@@ -9,7 +9,7 @@ import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
-from support import (BAD_INPUT, COMMAND, IO_ERROR, NOT_POSITIVE, USAGE, CommandTest, backward_error, read_array,
+from support import (BAD_INPUT, COMMAND, IO_ERROR, MEMORY, NOT_POSITIVE, USAGE, CommandTest, backward_error, read_array,
                      read_matrix, strict_json)
 
 LAUNCHER = os.environ.get("ESPALIER_MPIEXEC", "")
@@ -76,6 +76,19 @@ class Processes(CommandTest):
         predicted = self.report("analyze", "lap3d:10", "--processes", 2, "--threads", 1)["prediction"]
         self.assertEqual((factor["messages"], factor["message_bytes"]),
                          (predicted["messages"], predicted["message_bytes"]))
+
+    def test_analysis_predicts_for_the_started_processes(self):
+        for command in ("analyze", "solve"):
+            self.launch_well(2, command, "lap3d:10", "--json", f"{command}.json")
+        analyzed, solved = (self.read_json(f"{command}.json") for command in ("analyze", "solve"))
+        self.assertEqual(analyzed["processes"], 2)
+        self.assertEqual(analyzed["settings"]["threads"], solved["settings"]["threads"])
+        for name in ("memory_bytes", "predicted_factor_s"):
+            self.assertEqual(analyzed["analysis"][name], solved["analysis"][name])
+        # the processes share this computer, and together need more than each
+        limit = int(1.5 * analyzed["analysis"]["memory_bytes"])
+        self.assertIn(str(limit), self.launch_badly(MEMORY, 2, "analyze", "lap3d:10", "--max-memory", limit))
+        self.launch_well(2, "analyze", "lap3d:10", "--processes", 1, "--max-memory", limit)
 
     def test_every_process_reads_its_part(self):
         self.succeed("generate", "convdiff3d:6", "--output", "a.mtx")

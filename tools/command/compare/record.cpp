@@ -1,6 +1,7 @@
 #include "record.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -61,6 +62,13 @@ Value backward_error(CompareRecord const& record, CompareRow const& row) {
     return record.asked.is_simulated() ? std::nullopt : Value(row.most(&CompareSample::backward_error));
 }
 
+bool is_same_simulation(CompareRow const& a, CompareRow const& b) {
+    auto const results = [](CompareRow const& row) {
+        return std::tie(row.runs, row.tasks, row.messages, row.message_bytes, row.memory_bytes, row.idle_share);
+    };
+    return a.status == Status::ok && b.status == Status::ok && results(a) == results(b);
+}
+
 } // namespace
 
 std::string CompareRow::name(std::vector<Variation> const& vary) const {
@@ -97,6 +105,21 @@ CompareRow const* CompareRecord::first_failure() const {
     for (CompareRow const& row : rows)
         if (row.status != Status::ok) return &row;
     return nullptr;
+}
+
+std::vector<std::string> CompareRecord::without_difference() const {
+    std::vector<std::string> names;
+    if (!asked.is_simulated()) return names;
+    std::size_t stride = rows.size(); // between rows with successive values of the option
+    for (Variation const& variation : asked.vary) {
+        std::size_t const count = variation.values.size();
+        stride /= count;
+        bool is_equal = count > 1;
+        for (std::size_t r = 0; r < rows.size() && is_equal; ++r)
+            is_equal = is_same_simulation(rows[r], rows[r - r / stride % count * stride]);
+        if (is_equal) names.push_back(variation.name);
+    }
+    return names;
 }
 
 std::vector<CompareColumn> const& compare_columns() {

@@ -55,6 +55,8 @@ struct CompareSample {
     double refine_s = 0;
     double local_share = -1; ///< Share of the touched bytes on the same NUMA node; -1: unknown, or one node.
     double backward_error = 0;
+
+    bool operator==(CompareSample const&) const = default;
 };
 
 struct CompareRow {
@@ -97,6 +99,8 @@ struct CompareRecord {
     [[nodiscard]] CompareRow const* base() const;
     /// The first row that failed; null if there is none.
     [[nodiscard]] CompareRow const* first_failure() const;
+    /// The names of the varied options on which no simulation depends: their values give equal schedules.
+    [[nodiscard]] std::vector<std::string> without_difference() const;
 };
 
 enum class ColumnForm { seconds, ratio, rate, count, percent, megabytes, error };

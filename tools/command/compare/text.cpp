@@ -122,6 +122,9 @@ std::string compare_text(CompareRecord const& record) {
                                 "made anew for each run\n",
                                 readable_bytes(record.kept_bytes), readable_bytes(record.spare_bytes));
     }
+    for (std::string const& name : record.without_difference())
+        text += fmt::format("note        --vary {} makes no difference: its values give equal schedules here\n",
+                            name);
     for (CompareRow const& row : record.rows)
         if (row.schedule.expected_s >= 0)
             text += fmt::format("chosen      {}: {}\n", row.name(record.asked.vary),

@@ -1,6 +1,10 @@
 // `espalier analyze`: the analysis, and the prediction of the factorization.
+#include <numeric>
+#include <optional>
+
 #include <fmt/format.h>
 
+#include "core/scalar.hpp"
 #include "espalier/espalier.hpp"
 #include "run.hpp"
 #include "tools/command/common/help.hpp"
@@ -36,46 +40,49 @@ void refuse_predictions_of_schedules(RunOptions const& asked) {
                                                asked.processes ? "--processes" : "--trace"));
 }
 
-// Analyzes within the limit. A factorization that exceeds it is described before it is refused.
-template <class T> void analyze_within(Solver<T>& solver, CscMatrix<T> const& matrix, std::uint64_t limit) {
+// The started processes that a prediction for `wanted` processes describes. They may share computers, which
+// affects threads, memory and costs. If more are wanted than were started, each is assumed to have a computer
+// of its own, like process 0 alone.
+int started_processes(std::optional<int> wanted) {
+    return !wanted ? num_processes() : *wanted <= num_processes() ? *wanted : 1;
+}
+
+// Analyzes within the limit. A factorization that exceeds it is described before it is refused with the error
+// that is returned.
+template <class T>
+std::optional<Error> analyze_within(Solver<T>& solver, CscMatrix<T> const& matrix, std::uint64_t limit) {
     try {
         solver.analyze(matrix);
+        return std::nullopt;
     } catch (Error const& error) {
-        bool const is_analyzed = solver.report().analysis.memory_bytes > limit;
+        auto const& bytes = solver.report().analysis.memory_bytes_of_process;
+        bool const is_analyzed = std::reduce(bytes.begin(), bytes.end()) > static_cast<double>(limit);
         if (error.status() != Status::out_of_memory || !is_analyzed) throw;
         Options unlimited = solver.options();
         unlimited.max_memory = 0;
         solver.set_options(unlimited);
         solver.analyze(matrix);
+        return error;
     }
 }
 
 template <class T> void analyze_as(Run& run) {
     CscMatrix<T> const matrix = run.take_matrix<T>();
     Options options = run.library_options();
-    std::uint64_t const limit = options.max_memory;
     // Predictions describe schedules, which exist only for factorizations with supernodes.
     if (options.supernodes == Toggle::automatic) options.supernodes = Toggle::on;
-    Solver<T> solver(options);
-    analyze_within(solver, matrix, limit);
-
     RunRecord& record = run.record;
+    Solver<T> solver(options, processes_for_solver(scalar_of<T>, started_processes(record.asked.processes)));
+    std::optional<Error> const refusal = analyze_within(solver, matrix, options.max_memory);
     record.report = solver.report();
     if (record.report.method == SolveMethod::ilu)
         refuse_predictions_of_schedules(record.asked);
     else
         predict(run, solver);
-    std::uint64_t const needed = record.report.analysis.memory_bytes;
-    bool const fits = limit == 0 || needed <= limit;
-    record.status = fits ? Status::ok : Status::out_of_memory;
+    record.status = refusal ? refusal->status() : Status::ok;
     run.stop_clock();
     run.print_results();
-    if (!fits)
-        throw Error(
-            Status::out_of_memory,
-            fmt::format("the factorization would need {} ({} bytes), more than --max-memory {} ({} bytes)",
-                        readable_bytes(static_cast<double>(needed)), needed,
-                        readable_bytes(static_cast<double>(limit)), limit));
+    if (refusal) throw Error(*refusal);
     run.write_json();
 }
 
@@ -89,7 +96,8 @@ void declare_analyze(OptionSet& set, RunOptions& run) {
     add_input(set, run);
     set.library(run.library, subcommand::analyze);
     add_processes(set, run.processes,
-                  "predict for this number of processes, with --threads workers each [1]");
+                  "predict for this number of processes, with --threads workers each [those that mpirun "
+                  "started, or 1]");
     add_trace(set, run.trace, "the predicted schedule");
     add_json(set, run.json);
     add_quiet(set, run.quiet);
@@ -111,6 +119,9 @@ The prediction maps the elimination tree to the processes and threads and simula
 the cost model of this machine, under --schedule and --split, and with 2 us and 10 GB/s between
 processes. It ignores where memory lies; 'espalier simulate' does not. --trace writes the predicted
 run, and 'espalier trace' draws it.
+
+Under mpirun the prediction is for the processes that were started, and takes into account which of
+them share a computer. More --processes than were started are assumed to have a computer each.
 
 )" + generators() +
            "\n" + exit_codes();
