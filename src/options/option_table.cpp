@@ -181,7 +181,7 @@ constexpr std::array table = {
                                      "factorization of the matrix: Cholesky (llh, llt), LDL (ldlt, ldlh) or LU (lu)",
                                      "chosen from its symmetry and diagonal"}),
     choice<&Options::matching>({"matching", analyses, method, "WHEN",
-                                "permute rows (lu) or pair them (ldlt, ldlh) by a maximum-product matching",
+                                "permute rows (lu) or form pairs of them (ldlt, ldlh) by a maximum-product matching",
                                 "if a diagonal entry is zero or weak"}),
     choice<&Options::scaling>(
         {"scaling", analyses, method, "WHEN", "scale rows and columns", "for lu, ldlt and ldlh"}),
@@ -223,8 +223,8 @@ constexpr std::array table = {
         0, 2),
     choice<&Options::comm_own_core>(
         {"comm-own-core", analyses, machine, "WHEN",
-         "plan and predict for communication threads with cores of their own; otherwise they slow workers "
-         "down",
+         "assume in plans and predictions that communication threads have cores of their own; otherwise they "
+         "slow workers down",
          "if a process has cores without workers"}),
     topology({"topology", here | dense, machine, "MACHINE",
               "machine to plan for: an XML file of lstopo, or a description such as 'numa:2 core:8'; workers "
@@ -238,10 +238,11 @@ constexpr std::array table = {
     choice<&Options::record_trace>({"record-trace", none, scheduling, "", "record what each thread does"}),
     choice<&Options::schedule>(
         {"schedule", runs, scheduling, "POLICY",
-         "which worker runs which task: by lists made in advance, a tree of queues, or queues of cores and "
-         "NUMA nodes; auto: simulations choose the policy, --split and the widths of column blocks"}),
+         "which worker runs which task; static: lists made in advance; dynamic: a tree of queues; places: queues of "
+         "cores and of NUMA nodes; nas: one queue for each NUMA node; auto: simulations choose the policy, --split "
+         "and the widths of column blocks"}),
     choice<&Options::push_init>({"push-init", runs, scheduling, "WHERE",
-                                 "places: panels are distributed to the NUMA nodes in turn or at random, and tasks follow"}),
+                                 "places: panels or tiles are distributed to the NUMA nodes in turn or at random, and tasks follow"}),
     choice<&Options::push>(
         {"push", runs, scheduling, "WHERE", "places: list that receives a ready task (docs/scheduling.md)"}),
     choice<&Options::select>({"select", runs, scheduling, "WHERE",
@@ -252,8 +253,8 @@ constexpr std::array table = {
                           std::numeric_limits<std::int64_t>::max()),
     choice<&Options::allocation>(
         {"alloc", runs, machine, "POLICY",
-         "memory of the coefficients: touched by one thread, by the thread that owns them, or spread over "
-         "the NUMA nodes"}),
+         "where the memory of the coefficients is: near one thread, near the threads that own them, or on all NUMA "
+         "nodes in turn"}),
     choice<&Options::splitting>(
         {"split", analyses, scheduling, "KIND",
          "tasks of a column block: 1d: one; 2d: one for each group of rows if the block is wide and several "
@@ -308,7 +309,7 @@ constexpr std::array table = {
                                             "the default of the method"},
                                            1, 1'000'000, "auto"),
     real<&Options::tolerance, 0>({"tolerance", systems, accuracy, "E",
-                                  "backward error at which a system counts as solved",
+                                  "backward error up to which a system counts as solved",
                                   "1e-12 in double, 1e-5 in single precision"}),
     max_memory({"max-memory", here, machine, "SIZE",
                 "limit of the memory, such as 512M, 4G or 1.5GiB: steps that need more are refused; the processes of "

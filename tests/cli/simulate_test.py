@@ -45,6 +45,13 @@ class Simulate(CommandTest):
         text = self.succeed("simulate", *MATRIX, "--machine", "core:2", "--processes", 4)
         self.assertRegex(text, r"plans +[\d.]+ KiB to [\d.]+ KiB, .* a process, [\d.]+ KiB in all; divided in ")
 
+    def test_the_text_says_how_many_tasks_are_divided(self):
+        asked = ["simulate", "elast3d:16", "--calibration", "off", "--machine", "core:16", "--schedule", "dynamic", "--split"]
+        found = self.report(*asked, "dynamic")["prediction"]
+        self.assertGreater(found["tasks_divided"], 0)
+        self.assertRegex(self.succeed(*asked, "dynamic"), rf"divided +{found['tasks_divided']} of {found['tasks']} tasks")
+        self.assertNotRegex(self.succeed(*asked, "1d"), "divided +[0-9]")
+
     def test_automatic_schedules_say_what_they_chose_and_expect(self):
         asked = ["--machine", "numa:2 core:4", "--processes", 2, "--threads", 8, "--schedule"]
         chosen, given = (self.simulate(*asked, schedule) for schedule in ("auto", "static"))

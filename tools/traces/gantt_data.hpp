@@ -15,7 +15,7 @@ namespace espalier::trace {
 ///       left_out, curves: [{row, name, unit, values}]}]}
 ///
 /// Rows are processes (with their phases), NUMA nodes (without states) and threads, in the order of the
-/// machine. Times are nanoseconds since the begin of the window. `data` is the base64 code of the states of
+/// machine. Times are nanoseconds since the start of the window. `data` is the base64 code of the states of
 /// all rows, one after the other. A state is six numbers of 7 bits a byte, lowest bits first: the time since
 /// the end of the state before, the duration, the kind, level + 1, and the differences of cblk and task to
 /// the state before, where 0, -1, 1, -2 are written as 0, 1, 2, 3.

@@ -30,7 +30,7 @@ class ProgressBar final : public ProgressSink {
         std::string name;
         double total;
         Timer timer;
-        int exceptions; ///< Active exceptions at the begin of the phase; more at its end mean failure.
+        int exceptions; ///< Active exceptions at the start of the phase; more at its end mean failure.
     };
 
     void draw_until_stopped(std::stop_token const& stopped);

@@ -110,7 +110,7 @@ void declare_dense(OptionSet& set, DenseOptions& options) {
     set.count({"--repeat", "R", "number of real factorizations, each of a new matrix; the report has the median [3]"},
               options.repeat, 1, 10'000);
     set.value(
-        {"--tolerance", "E", "error at which the factorization counts as correct [1e-12]"},
+        {"--tolerance", "E", "error up to which the factorization counts as correct [1e-12]"},
         [&options](std::string const& text) { options.tolerance = parse_positive("--tolerance", text); });
     set.group("Simulation");
     set.text({"--simulate", "MACHINE",

@@ -139,6 +139,12 @@ void add_processes(Table& table, Prediction const& prediction) {
     }
 }
 
+// Of a prediction or a factorization.
+void add_tasks_divided(Table& table, auto const& run) {
+    if (run.tasks_divided > 0)
+        table.line("  divided", "{} of {}", with_separators(run.tasks_divided), counted(run.tasks, "task"));
+}
+
 void add_prediction(Table& table, RunRecord const& record) {
     Prediction const& prediction = *record.prediction;
     table.line("prediction", "factorization in {} on {} of {}  ({} cost model)",
@@ -149,6 +155,7 @@ void add_prediction(Table& table, RunRecord const& record) {
                    readable_seconds(record.simulation->simulate_s));
     table.line("  work", "{} in {}, {:.0f} % efficient", readable_seconds(prediction.work_s),
                counted(prediction.tasks, "task"), 100 * prediction.efficiency);
+    add_tasks_divided(table, prediction);
     table.line("  solve", "{} for one right-hand side", readable_seconds(prediction.solve_s));
     table.line("  critical path", "{}", readable_seconds(prediction.critical_path_s));
     table.line("  idle", "{} a thread", spread(prediction.idle_s, readable_seconds));
@@ -193,9 +200,7 @@ void add_factor(Table& table, Report const& report) {
         table.line("  waiting", "{:.0f} % of the threads' time, {} a process",
                    100 * factor.waiting_s / (factor.busy_s + factor.waiting_s),
                    spread(factor.waiting_s_of_process, readable_seconds));
-    if (factor.tasks_divided > 0)
-        table.line("  divided", "{} of {}", with_separators(factor.tasks_divided),
-                   counted(factor.tasks, "task"));
+    add_tasks_divided(table, factor);
     if (factor.steals > 0)
         table.line("  steals", "{} of {}", with_separators(factor.steals), counted(factor.tasks, "task"));
     if (report.analysis.predicted_factor_s > 0)

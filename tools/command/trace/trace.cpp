@@ -29,7 +29,7 @@ struct TraceOptions {
     std::string json;
     trace::ColorBy color_by = trace::ColorBy::kind;
     std::string phase;          ///< Empty: the factorization if the trace has one, else "all".
-    std::optional<double> from; ///< Seconds from the begin of the phase.
+    std::optional<double> from; ///< Seconds from the start of the phase.
     std::optional<double> to;
     int width = 2400; ///< Pixels.
     bool quiet = false;
@@ -190,7 +190,7 @@ void declare_trace(OptionSet& set, TraceOptions& options) {
               "if the trace has none]",
               {"factorization", "solve", "refinement", "all"}},
              options.phase);
-    add_seconds(set, {"--from", "S", "begin of the window, in seconds from the begin of the phase [0]"},
+    add_seconds(set, {"--from", "S", "start of the window, in seconds from the start of the phase [0]"},
                 options.from);
     add_seconds(set, {"--to", "S", "end of the window, likewise [the end of the phase]"},
                 options.to);

@@ -16,8 +16,8 @@ class IluKeywords(TypedDict, total=False):
     #: ldlh, lu) [auto: chosen from its symmetry and diagonal]
     factorization: Literal["auto", "llh", "llt", "ldlt", "ldlh", "lu"] | None
 
-    #: permute rows (lu) or pair them (ldlt, ldlh) by a maximum-product matching (auto, on, off) [auto: if a
-    #: diagonal entry is zero or weak]
+    #: permute rows (lu) or form pairs of them (ldlt, ldlh) by a maximum-product matching (auto, on, off)
+    #: [auto: if a diagonal entry is zero or weak]
     matching: Literal["auto", "on", "off"] | None
 
     #: scale rows and columns (auto, on, off) [auto: for lu, ldlt and ldlh]
@@ -62,8 +62,8 @@ class IluKeywords(TypedDict, total=False):
     #: move messages between tasks; fewer if MPI does not allow as many [1]
     comm_threads: int | None
 
-    #: plan and predict for communication threads with cores of their own; otherwise they slow workers down
-    #: (auto, on, off) [auto: if a process has cores without workers]
+    #: assume in plans and predictions that communication threads have cores of their own; otherwise they slow
+    #: workers down (auto, on, off) [auto: if a process has cores without workers]
     comm_own_core: Literal["auto", "on", "off"] | None
 
     #: machine to plan for: an XML file of lstopo, or a description such as 'numa:2 core:8'; workers then have
@@ -77,13 +77,13 @@ class IluKeywords(TypedDict, total=False):
     #: record what each thread does
     record_trace: bool | None
 
-    #: which worker runs which task: by lists made in advance, a tree of queues, or queues of cores and NUMA
-    #: nodes; auto: simulations choose the policy, --split and the widths of column blocks (static, dynamic,
-    #: places, nas, auto) [static]
+    #: which worker runs which task; static: lists made in advance; dynamic: a tree of queues; places: queues
+    #: of cores and of NUMA nodes; nas: one queue for each NUMA node; auto: simulations choose the policy,
+    #: --split and the widths of column blocks (static, dynamic, places, nas, auto) [static]
     schedule: Literal["static", "dynamic", "places", "nas", "auto"] | None
 
-    #: places: panels are distributed to the NUMA nodes in turn or at random, and tasks follow (cyclicnuma,
-    #: randnuma) [cyclicnuma]
+    #: places: panels or tiles are distributed to the NUMA nodes in turn or at random, and tasks follow
+    #: (cyclicnuma, randnuma) [cyclicnuma]
     push_init: Literal["cyclicnuma", "randnuma"] | None
 
     #: places: list that receives a ready task (docs/scheduling.md) (pLoc, pLocNum, pNumaW, pNumaWLoc)
@@ -100,8 +100,8 @@ class IluKeywords(TypedDict, total=False):
     #: places: seed of the random choices [0]
     seed: int | None
 
-    #: memory of the coefficients: touched by one thread, by the thread that owns them, or spread over the
-    #: NUMA nodes (global, local, interleave) [local]
+    #: where the memory of the coefficients is: near one thread, near the threads that own them, or on all
+    #: NUMA nodes in turn (global, local, interleave) [local]
     alloc: Literal["global", "local", "interleave"] | None
 
     #: tasks of a column block: 1d: one; 2d: one for each group of rows if the block is wide and several
@@ -157,7 +157,7 @@ class IluKeywords(TypedDict, total=False):
     #: maximum number of steps of the method that improves the solution [auto: the default of the method]
     max_refine_iterations: int | Literal["auto"] | None
 
-    #: backward error at which a system counts as solved [auto: 1e-12 in double, 1e-5 in single precision]
+    #: backward error up to which a system counts as solved [auto: 1e-12 in double, 1e-5 in single precision]
     tolerance: float | Literal["auto"] | None
 
     #: limit of the memory, such as 512M, 4G or 1.5GiB: steps that need more are refused; the processes of a
