@@ -158,7 +158,7 @@ typedef enum espalier_ordering ESPALIER_ENUM {
     ESPALIER_ORDERING_NATURAL = 3, /**< The order of the unknowns in the matrix. */
     ESPALIER_ORDERING_USER = 4,    /**< From a file: espalier_set_ordering_file(). */
     ESPALIER_ORDERING_RCM = 5,     /**< Reverse Cuthill-McKee, for incomplete factorizations. */
-    ESPALIER_ORDERING_AUTO = 6,    /**< SCOTCH for complete factorizations, NATURAL for incomplete ones. */
+    ESPALIER_ORDERING_AUTO = 6,    /**< DISSECTION, or AMD or SCOTCH if that saves time; NATURAL if incomplete. */
     ESPALIER_ORDERING_DISSECTION = 7 /**< Nested dissection by Espalier's multilevel method. */
 } espalier_ordering;
 
@@ -428,16 +428,18 @@ ESPALIER_API espalier_status espalier_set_splitting(espalier_solver* solver, esp
 ESPALIER_API espalier_status espalier_set_block_widths(espalier_solver* solver, int64_t least, int64_t most);
 /** Zeros that amalgamation may store, relative to the entries of the factor. */
 ESPALIER_API espalier_status espalier_set_amalgamation_fill(espalier_solver* solver, double value);
-/** Pivots below this times the largest entry are replaced; negative for the default, sqrt(epsilon). */
+/** Pivots below this times the largest entry are replaced; negative for the default, sqrt(epsilon), or less if columns
+ *  may be delayed. */
 ESPALIER_API espalier_status espalier_set_pivot_threshold(espalier_solver* solver, double value);
 /** The method of refinement. */
 ESPALIER_API espalier_status espalier_set_refinement(espalier_solver* solver, espalier_refinement value);
 /** Maximum number of steps of refinement; 0 for the default of the method. */
 ESPALIER_API espalier_status espalier_set_max_refine_iterations(espalier_solver* solver, int value);
-/** Normwise backward error at which a system counts as solved; 0 for the default, 1e-12 in double and 1e-5 in single
+/** Normwise backward error up to which a system counts as solved; 0 for the default, 1e-12 in double and 1e-5 in single
  *  precision. */
 ESPALIER_API espalier_status espalier_set_tolerance(espalier_solver* solver, double value);
-/** Maximum number of bytes that the factorization may use; 0 for no limit. */
+/** Maximum number of bytes that a call may use, on all processes of a computer together; 0 for no limit. A step that
+ *  needs more is ESPALIER_OUT_OF_MEMORY before anything is allocated for it. */
 ESPALIER_API espalier_status espalier_set_max_memory(espalier_solver* solver, uint64_t bytes);
 
 /** @}
@@ -475,9 +477,11 @@ ESPALIER_API espalier_status espalier_get_size(espalier_solver* solver, int64_t*
  *  @{ */
 
 /** Ordering, symbolic factorization and mapping, with an estimate of time and memory in the report. The values
- *  determine factorization, matching and scaling. */
+ *  determine factorization, matching and scaling. ESPALIER_SINGULAR for a structurally singular matrix, unless
+ *  espalier_set_allow_singular() is set; ESPALIER_IO_ERROR and ESPALIER_BAD_INPUT for the ordering file. */
 ESPALIER_API espalier_status espalier_analyze(espalier_solver* solver);
-/** Numeric factorization; analyzes first if that was not done for this matrix. */
+/** Numeric factorization; analyzes first if that was not done for this matrix. ESPALIER_SINGULAR;
+ *  ESPALIER_NOT_POSITIVE_DEFINITE for llh; ESPALIER_OUT_OF_MEMORY if it would need more than the limit. */
 ESPALIER_API espalier_status espalier_factorize(espalier_solver* solver);
 /** Calls espalier_set_values() and espalier_factorize(). */
 ESPALIER_API espalier_status espalier_refactorize(espalier_solver* solver, int64_t entries,
@@ -555,14 +559,15 @@ ESPALIER_API espalier_status espalier_drive_rows(espalier_solver* solver, espali
  *  @{ */
 
 /** Numbers of positive, negative and zero (or replaced) pivots of a real symmetric or Hermitian matrix: the
- *  signs of its eigenvalues. Pointers may be null. */
+ *  signs of its eigenvalues. ESPALIER_USAGE for other matrices and for lu; ESPALIER_INACCURATE if static pivots were
+ *  replaced. Pointers may be null. */
 ESPALIER_API espalier_status espalier_inertia(espalier_solver* solver, int64_t* positive, int64_t* negative,
                                               int64_t* zero);
 /** det A = (phase_re + i phase_im) exp(log_modulus), with a phase of modulus 1, or 0 and log_modulus
- * -infinity for a singular matrix. Pointers may be null. */
+ * -infinity for a singular matrix. ESPALIER_INACCURATE if static pivots were replaced. Pointers may be null. */
 ESPALIER_API espalier_status espalier_determinant(espalier_solver* solver, double* phase_re, double* phase_im,
                                                   double* log_modulus);
-/** Estimate of 1 / (|A| |A^-1|) in 1-norms. */
+/** Estimate of 1 / (|A| |A^-1|) in 1-norms (Hager 1984, Higham 1988), from about ten solves. */
 ESPALIER_API espalier_status espalier_rcond(espalier_solver* solver, double* rcond);
 /** Finds the right null vectors, with singular values below tolerance * |A| (0: order * epsilon), and the
  *  rank. Set espalier_set_allow_singular() before the analysis. */
@@ -606,11 +611,12 @@ ESPALIER_API espalier_status espalier_update(espalier_solver* solver, espalier_m
 /** Calls espalier_update() with the nonzeros of a dense W (order x rank) with leading dimension `ldw`. */
 ESPALIER_API espalier_status espalier_update_dense(espalier_solver* solver, int64_t rank, void const* w, int64_t ldw,
                                                    int sign, int* in_place);
-/** The Schur complement S = A_ss - A_si A_ii^-1 A_is on the unknowns of espalier_set_schur(), in that order:
- *  square, with all entries even if symmetric. */
+/** The Schur complement S = A_ss - A_si A_ii^-1 A_is on the k unknowns of espalier_set_schur(), in that order:
+ *  k x k with leading dimension `ld`, all entries even if symmetric. ESPALIER_USAGE without such unknowns, also for the
+ *  next two functions. */
 ESPALIER_API espalier_status espalier_schur_complement(espalier_solver* solver, void* schur, int64_t ld);
-/** Right-hand sides of the condensed system: R = B_s - A_si A_ii^-1 B_i, (unknowns of the Schur complement) x
- *  nrhs. With `op`, op(A) and op(S) take the places of A and S. */
+/** Right-hand sides of the condensed system: R = B_s - A_si A_ii^-1 B_i, k x nrhs, from B, order x nrhs. With `op`, op(A)
+ *  and op(S) take the places of A and S. */
 ESPALIER_API espalier_status espalier_condense(espalier_solver* solver, espalier_op op, int64_t nrhs, void const* b,
                                                int64_t ldb, void* r, int64_t ldr);
 /** The whole solution X (order x nrhs) of op(A) X = B from B and X_s, the solution of op(S) X_s = R. */
@@ -687,7 +693,7 @@ ESPALIER_API espalier_status espalier_node_memory_create(espalier_node_memory** 
  *  each node. Pieces are larger if there would be more than 16384. ESPALIER_OUT_OF_MEMORY. */
 ESPALIER_API espalier_status espalier_node_memory_distribute(espalier_node_memory** memory, uint64_t bytes,
                                                              uint64_t piece_bytes);
-/** The first byte, at the begin of a page; null if the memory is empty or null. */
+/** The first byte, at the start of a page; null if the memory is empty or null. */
 ESPALIER_API void* espalier_node_memory_data(espalier_node_memory const* memory);
 /** Frees the memory and sets the pointer to null. Null is allowed. */
 ESPALIER_API void espalier_node_memory_destroy(espalier_node_memory** memory);
@@ -695,8 +701,8 @@ ESPALIER_API void espalier_node_memory_destroy(espalier_node_memory** memory);
  *  never touched are not moved. If the node is full, or the system refuses, pages remain where they were:
  *  espalier_query_nodes() reports where. */
 ESPALIER_API espalier_status espalier_move_to_node(void* data, uint64_t bytes, int node);
-/** Sets node_bytes[n] for nodes 0 <= n < capacity to the bytes that lie there, `untouched` to those without memory yet, and
- *  `unknown` to those that the system does not tell or that lie on other nodes; together they are `bytes`. `untouched` and
+/** Sets node_bytes[n] for nodes 0 <= n < capacity to the bytes that are there, `untouched` to those without memory yet, and
+ *  `unknown` to those on other nodes or on nodes that the system does not report; together they are `bytes`. `untouched` and
  *  `unknown` may be null. Ranges above 1 GiB are sampled. */
 ESPALIER_API espalier_status espalier_query_nodes(void const* data, uint64_t bytes, int64_t capacity,
                                                   uint64_t* node_bytes, uint64_t* untouched,

@@ -90,8 +90,8 @@ template <class T> class ESPALIER_API Solver {
     /// A solver that was moved from can only be destroyed or assigned to.
     Solver& operator=(Solver&&) noexcept;
 
-    /// Ordering, symbolic factorization and mapping of a square matrix. The values determine factorization, matching
-    /// and scaling. Allocates nothing proportional to the factors. Discards earlier factors. Error{bad_input} for a
+    /// Ordering, symbolic factorization and mapping of a square n x n matrix (docs/algorithms.md names the sources). The
+    /// values determine factorization, matching and scaling. Allocates nothing proportional to the factors. Discards earlier factors. Error{bad_input} for a
     /// matrix that is not square or has values that are not finite; {singular} for a structurally singular one, unless
     /// Options::allow_singular; {io_error}, {bad_input} for the ordering file.
     void analyze(CscMatrix<T> const& matrix);
@@ -116,8 +116,9 @@ template <class T> class ESPALIER_API Solver {
     [[nodiscard]] DenseMatrix<T> solve(CscMatrix<T> const& b, MatrixOp op = MatrixOp::none);
 
     /// Improves x, a solution of op(A) x = b, by Options::refine until its backward error is within Options::tolerance,
-    /// and measures the errors. `matrix` is the one that was factorized; b and x are n x nrhs. The result is also in
-    /// report(); if its `status` is not ok, x is the best solution that was found.
+    /// and measures the errors (Oettli, Prager 1964; Rigal, Gaches 1967). `matrix` is the one that was factorized; b and x
+    /// are n x nrhs. The result is also in report(); if its `status` is not ok, x is the best solution that was found.
+    /// Error{usage} with Options::schur.
     RefineReport refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs = 1,
                         MatrixOp op = MatrixOp::none);
     /// Does the work of refine() for rows of b and x as in solve_rows(). Only process 0 passes the matrix.
@@ -181,7 +182,7 @@ template <class T> class ESPALIER_API Solver {
 
     /// The Schur complement S = A_ss - A_si A_ii^-1 A_is of the unknowns Options::schur = (s_1 .. s_k) in that order,
     /// for the unscaled matrix: k x k, with all entries even if symmetric. With Options::schur, solve() and refine()
-    /// throw Error{usage}.
+    /// throw Error{usage}; without, this function, condense() and expand() do.
     [[nodiscard]] DenseMatrix<T> schur_complement() const;
     /// The right-hand sides b_s - A_si A_ii^-1 b_i (k x nrhs) of the system S x_s = ..., from b (n x nrhs). With `op`,
     /// op(A) and op(S) take the places of A and S.

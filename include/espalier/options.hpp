@@ -47,14 +47,14 @@ struct Options : ScheduleSettings {
     /// or another machine. Report::factor_path has the result.
     Toggle supernodes = Toggle::automatic;
 
-    /// Permute rows (lu) or pair them (ldlt, ldlh) by a maximum-product matching. `automatic`: if a diagonal entry
-    /// is zero or weak. No effect on llh and llt.
+    /// Permute rows (lu) or form pairs of them (ldlt, ldlh) by a maximum-product matching (Duff, Koster 2001; Duff, Pralet
+    /// 2005). `automatic`: if a diagonal entry is zero or weak. No effect on llh and llt.
     Toggle matching = Toggle::automatic;
     /// Scale rows and columns. `automatic`: for lu, ldlt and ldlh. A matching has its own scaling.
     Toggle scaling = Toggle::automatic;
 
-    /// Factorize in single precision (half the memory, twice the speed) and refine to the precision of the matrix.
-    /// Falls back to full precision if single precision is not accurate enough. No effect on single-precision
+    /// Factorize in single precision (half the memory, twice the speed) and refine to the precision of the matrix (Buttari,
+    /// Dongarra, Kurzak, Luszczek, Tomov 2008). Falls back to full precision if single precision is not accurate enough. No effect on single-precision
     /// matrices and with a Schur complement.
     bool mixed_precision = false;
     /// Estimate the reciprocal condition number (factorize) and a bound of the forward error (refine), with about ten
@@ -89,7 +89,7 @@ struct Options : ScheduleSettings {
     /// factorizations that take much longer; `on` measures again; `off` uses the default model.
     Toggle calibration = Toggle::automatic;
 
-    /// Zeros that amalgamation may store, relative to the entries of the factor.
+    /// Zeros that amalgamation (Ashcraft, Grimes 1989) may store, relative to the entries of the factor.
     double amalgamation_fill = 0.15;
 
     /// What happens to a column without a good pivot in its column block (ldlt, ldlh, lu).
@@ -104,7 +104,7 @@ struct Options : ScheduleSettings {
     RefineMethod refine = RefineMethod::automatic; ///< The method that improves the solution.
     /// Maximum number of steps; 0: 10 of ir, 300 of a Krylov method, 2000 with an incomplete factorization.
     int max_refine_iterations = 0;
-    /// Normwise backward error at which a system counts as solved; 0: 1e-12 in double, 1e-5 in single precision.
+    /// Normwise backward error up to which a system counts as solved; 0: 1e-12 in double, 1e-5 in single precision.
     double tolerance = 0;
 
     /// Maximum number of bytes that a call may use for analysis, factors, right-hand sides, bases of Krylov methods and

@@ -208,6 +208,7 @@ struct Prediction {
     double message_bytes = 0;               ///< Bytes of these messages: the communication volume.
     std::vector<double> idle_s;             ///< Idle time of each worker, process by process.
     std::vector<ProcessPrediction> process; ///< One entry for each process.
+    std::vector<std::string> notes;         ///< Settings that have no effect on this schedule, one sentence each.
 };
 
 /// Results of all steps so far.

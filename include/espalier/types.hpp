@@ -78,22 +78,22 @@ enum class SolveMethod {
 
 /// Orderings of the unknowns.
 enum class OrderingMethod {
-    scotch,     ///< Nested dissection by SCOTCH.
-    metis,      ///< Nested dissection by METIS.
-    amd,        ///< Approximate minimum degree.
+    scotch,     ///< Nested dissection by SCOTCH (Pellegrini, Roman, Amestoy 2000).
+    metis,      ///< Nested dissection by METIS (Karypis, Kumar 1998).
+    amd,        ///< Approximate minimum degree (Amestoy, Davis, Duff 1996).
     natural,    ///< The order of the unknowns in the matrix.
     user,       ///< Options::ordering_positions or Options::ordering_file.
-    rcm,        ///< Reverse Cuthill-McKee, for incomplete factorizations.
-    automatic,  ///< `dissection`, or `scotch` if it saves time; `natural` for incomplete factorizations.
-    dissection, ///< Nested dissection by Espalier's multilevel method.
+    rcm,        ///< Reverse Cuthill-McKee (1969), for incomplete factorizations.
+    automatic,  ///< `dissection`, or `amd` or `scotch` if that saves time; `natural` for incomplete factorizations.
+    dissection, ///< Nested dissection (George 1973) by Espalier's multilevel method.
 };
 
-/// Scheduling policies: which worker runs which task. docs/scheduling.md explains them.
+/// Scheduling policies: which worker runs which task. docs/scheduling.md explains them and names their sources.
 enum class SchedulePolicy {
     static_order, ///< Lists of tasks for each worker, made by a simulation in advance; bitwise reproducible.
-    dynamic_tree, ///< A tree of queues that follows the elimination tree.
-    places,       ///< Task lists of the cores and NUMA nodes.
-    nas,          ///< One container of tasks for each NUMA node.
+    dynamic_tree, ///< A tree of queues that follows the elimination tree (Faverge, Ramet 2008).
+    places,       ///< Task lists of the cores and NUMA nodes (Virouleau, Broquedis, Gautier, Rastello 2016).
+    nas,          ///< One container of tasks for each NUMA node (Rossignon, Hénon, Aumage, Thibault 2013).
     automatic,    ///< The policy, splitting and widths that simulations of the factorization find fastest.
 };
 
@@ -111,11 +111,11 @@ enum class PushStrategy {
     numa_wloc, ///< pNumaWLoc: the list of the core if it belongs to that node, else the list of the node.
 };
 
-/// SchedulePolicy::places: the lists that a worker looks into after that of its core. Remote nodes are chosen
-/// at random.
+/// SchedulePolicy::places: the lists in which a worker looks for a task after that of its core. Remote nodes are
+/// visited starting at a random one.
 enum class SelectStrategy {
-    rand,      ///< sRand: the core of a random worker.
-    rand_numa, ///< sRandNuma: a random NUMA node.
+    rand,      ///< sRand: all cores, starting at a random one, then its node.
+    rand_numa, ///< sRandNuma: all NUMA nodes, starting at a random one.
     proc,      ///< sProc: the cores of its node, the node, then cores of remote nodes.
     numa,      ///< sNuma: its node, then remote nodes.
     proc_numa, ///< sProcNuma: the cores of its node, the node, then a remote node likewise.
@@ -144,10 +144,10 @@ enum class RefineMethod {
     /// Hermitian factors, GMRES for others.
     automatic,
     none,      ///< Only measures the errors.
-    ir,        ///< Iterative refinement.
-    cg,        ///< Conjugate gradients.
-    gmres,     ///< GMRES(m).
-    bicgstab,  ///< BiCGSTAB.
+    ir,        ///< Iterative refinement (Arioli, Demmel, Duff 1989).
+    cg,        ///< Conjugate gradients (Hestenes, Stiefel 1952).
+    gmres,     ///< GMRES with restarts (Saad, Schultz 1986).
+    bicgstab,  ///< BiCGSTAB (van der Vorst 1992).
 };
 
 /// Whether an optional step is done.

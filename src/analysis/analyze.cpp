@@ -364,11 +364,8 @@ template <class T> class Analyzer {
         ProcessPlans plans = make_process_plans(analysis_.structure, analysis_.costs, machine,
                                                 {settings, analysis_.panel_format()});
         static_cast<SharedPlan&>(analysis_.plan) = plans.shared;
-        if (settings.splitting != Splitting::one_d && machine.num_workers() > 1 && !plans.shared.cuts_panels)
-            context_.note(fmt::format("split {} has no effect: no column block has {} columns (split-width), "
-                                      "{} rows below them (twice split-rows) and several candidate threads",
-                                      to_string(settings.splitting), settings.split_width,
-                                      2 * settings.split_rows));
+        std::string const note = splitting_without_effect(settings, machine.num_workers(), plans.shared.cuts_panels);
+        if (!note.empty()) context_.note(note);
         for (Index p = 0; p < machine.processes; ++p) {
             bool const alone = machine.processes == 1;
             BlockStructure const& own = alone ? analysis_.structure : plans.structures[p];

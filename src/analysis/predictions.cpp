@@ -65,6 +65,9 @@ template <class T> Prediction describe(Analysis<T> const& analysis, BlockStructu
     prediction.messages = schedule.messages();
     prediction.message_bytes = schedule.message_bytes();
     prediction.tasks = schedule.tasks.graph.num_tasks() - prediction.messages;
+    std::string const note = splitting_without_effect(choice.settings, schedule.machine.num_workers(),
+                                                      !schedule.groups.none_is_cut());
+    if (!note.empty()) prediction.notes.push_back(note);
     for (int w = 0; w < schedule.machine.num_workers(); ++w)
         prediction.idle_s.push_back(schedule.run.idle(w));
     std::uint64_t const workspace = workspace_bytes(structure, analysis.form, analysis.panel_format().scalar_bytes,

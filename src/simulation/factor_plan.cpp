@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "policies/make_policy.hpp"
 #include "policies/static_policy.hpp"
 #include "simulation/deal_solve.hpp"
@@ -226,6 +228,19 @@ std::unique_ptr<Policy> FactorPlan::make_policy(TaskGraph const& graph) const {
 
 std::unique_ptr<Policy> FactorPlan::make_solve_policy(TaskGraph const& graph) const {
     return make_process_policy(settings_of_sweeps(settings), graph, machine, solve_candidates);
+}
+
+std::string splitting_without_effect(ScheduleSettings const& settings, int workers, bool cuts_panels) {
+    bool const is_dynamic = settings.splitting == Splitting::dynamic;
+    if (settings.splitting == Splitting::one_d) return {};
+    std::string const start = fmt::format("split {} has no effect", to_string(settings.splitting));
+    if (workers == 1) return start + " with one thread";
+    if (is_dynamic && settings.schedule == SchedulePolicy::static_order)
+        return start + " with the static schedule, whose lists fix all tasks";
+    if (cuts_panels) return {};
+    return fmt::format("{} with {} threads: no column block has {} columns (split-width), {} rows below them (twice "
+                       "split-rows) and several candidate threads",
+                       start, workers, settings.split_width, 2 * settings.split_rows);
 }
 
 ProcessPlans make_process_plans(BlockStructure const& structure, CostModel const& model,

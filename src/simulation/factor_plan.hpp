@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "simulation/candidate_queues.hpp"
@@ -30,6 +31,10 @@ struct SharedPlan {
     bool cuts_panels = false;              ///< Some panel is cut into groups of rows (settings.splitting).
     std::vector<double> memory_of_process; ///< Bytes of panels and, at their peak, fan-in blocks.
 };
+
+/// One sentence that says why the splitting of these settings divides no column block on `workers` workers; empty if it
+/// may divide some, or none should be. `cuts_panels` as in SharedPlan.
+std::string splitting_without_effect(ScheduleSettings const& settings, int workers, bool cuts_panels);
 
 /// The part of one process. Workers are its threads. Cblks and bloks are those of its structure, which with
 /// several processes includes ghosts; each ghost is a branch by itself.

@@ -155,7 +155,7 @@ class Compare(CommandTest):
             self.assertTrue(0 < row["solve_s"] < row["factor_s"], row)
         self.assertLess(times["dynamic", "16", "1", "auto"], times["dynamic", "1", "1", "auto"])
         self.assertNotEqual(times["static", "1", "1", "auto"], times["static", "1", "1", "amd"])
-        # The same as the command that simulates one of them.
+        # The result of the command that simulates one of them.
         one = self.report("simulate", "lap3d:12", "--machine", machine, "--schedule", "dynamic", "--threads", 16,
                           "--split", "2d", "--processes", 2)
         self.assertEqual(one["prediction"]["factor_s"], times["dynamic", "16", "2", "auto"])
@@ -231,6 +231,9 @@ class Compare(CommandTest):
         self.assertEqual(named("--vary", "split=1d,2d", "--vary", "max-block-width=32,64", "--split-rows", 8,
                                "--split-width", 16), [])
         self.assertEqual(named("--vary", "threads=2"), [])
+        text = self.succeed("compare", "lap3d:8", "--simulate", "core:4", "--split", "2d", "--vary", "threads=1,2,4", *narrow)
+        self.assertIn("note        1 of 3 rows: split 2d has no effect with one thread\n", text)
+        self.assertEqual(text.count("no column block has 48 columns"), 2)
 
     def test_more_threads_are_simulated_than_run_here(self):
         self.write("big.json", '{"numa_nodes": 128, "cores_per_numa_node": 64}')
@@ -252,7 +255,7 @@ class Compare(CommandTest):
         self.assertNotIn("nrhs", report["settings"])
         self.assertEqual([(row["settings"]["nrhs"], row["status"]) for row in report["rows"]],
                          [("3", "ok"), ("1", "ok"), ("40", "ok")])
-        self.fail_with(USAGE, "compare", "lap2d:2", "--vary", "nrhs=1,4", "--rhs", "b.mtx")  # which has 3 columns
+        self.fail_with(USAGE, "compare", "lap2d:2", "--vary", "nrhs=1,4", "--rhs", "b.mtx")  # the file has 3 columns
         simulated = self.report("compare", "lap2d:2", "--vary", "threads=1", "--simulate", "core:2")["settings"]
         self.assertEqual((simulated["nrhs"], simulated["rhs"], simulated["operation"]), (None, None, None))
 

@@ -1,4 +1,4 @@
-"""`espalier simulate` runs the policies in virtual time on machines that are not here."""
+"""`espalier simulate` runs the policies in virtual time on machines that are not available."""
 
 import json
 import re
@@ -44,6 +44,19 @@ class Simulate(CommandTest):
         self.assertLess(largest[1], largest[0])
         text = self.succeed("simulate", *MATRIX, "--machine", "core:2", "--processes", 4)
         self.assertRegex(text, r"plans +[\d.]+ KiB to [\d.]+ KiB, .* a process, [\d.]+ KiB in all; divided in ")
+
+    def test_a_splitting_without_effect_on_the_simulated_machine_is_noted(self):
+        def notes(cores, split, *options):
+            asked = ["--machine", f"core:{cores}", "--split", split, "--split-width", 24, "--split-rows", 8, *options]
+            return [note for note in self.simulate(*asked)["notes"] if "has no effect" in note]
+
+        narrow, wide = ["--max-block-width", 16], ["--max-block-width", 64]
+        for split in ("2d", "dynamic"):
+            self.assertIn(f"split {split} has no effect with 4 threads", notes(4, split, *narrow, "--schedule", "nas")[0])
+            self.assertEqual(notes(4, split, *wide, "--schedule", "nas"), [])
+            self.assertEqual(notes(1, split, *wide), [f"split {split} has no effect with one thread"])
+        self.assertIn("static schedule", notes(4, "dynamic", *wide)[0])
+        self.assertEqual(notes(4, "2d", *wide), [])
 
     def test_the_text_says_how_many_tasks_are_divided(self):
         asked = ["simulate", "elast3d:16", "--calibration", "off", "--machine", "core:16", "--schedule", "dynamic", "--split"]

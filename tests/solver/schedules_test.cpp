@@ -103,10 +103,18 @@ TEST(DynamicSchedules, SplittingWithoutEffectIsNoted) {
             options.split_width = width;
             auto const notes = factorized(matrix, options).report().notes;
             bool const noted = std::ranges::any_of(notes, [](std::string const& note) {
-                return note.find("has no effect: no column block has 1000 columns") != std::string::npos;
+                return note.find("has no effect with 2 threads: no column block has 1000 columns") != std::string::npos;
             });
             EXPECT_EQ(noted, splitting != Splitting::one_d && width == 1000);
         }
+    std::pair<Options, char const*> const others[] = {
+        {many_tasks(dynamic_tree, Splitting::two_d, 1), "split 2d has no effect with one thread"},
+        {many_tasks(static_order, Splitting::dynamic, 2),
+         "split dynamic has no effect with the static schedule, whose lists fix all tasks"}};
+    for (auto const& [options, note] : others) {
+        auto const notes = factorized(matrix, options).report().notes;
+        EXPECT_EQ(std::ranges::count(notes, std::string(note)), 1) << note;
+    }
 }
 
 TEST(DynamicSchedules, EveryStrategyOfPlacesSolves) {

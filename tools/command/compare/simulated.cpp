@@ -44,6 +44,7 @@ Options analysis_options(Options const& options) {
 
 void fill(CompareRow& row, Prediction const& prediction, AnalysisReport const& analysis) {
     row.schedule = prediction.schedule;
+    row.notes = prediction.notes;
     row.analysis_s = analysis.total_s;
     row.flops = analysis.flops;
     row.tasks = static_cast<double>(prediction.tasks);

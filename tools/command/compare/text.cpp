@@ -1,6 +1,7 @@
 // The table of a comparison as text and as CSV.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -104,6 +105,14 @@ std::string note_on_noise(CompareRecord const& record) {
                        record.asked.repeat, 100 * median(spreads), 100 * std::ranges::max(spreads));
 }
 
+// The number of rows with each note.
+std::map<std::string, int> rows_with_notes(CompareRecord const& record) {
+    std::map<std::string, int> rows;
+    for (CompareRow const& row : record.rows)
+        for (std::string const& note : row.notes) ++rows[note];
+    return rows;
+}
+
 std::string quoted(std::string const& text) {
     if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
     std::string result = "\"";
@@ -122,6 +131,8 @@ std::string compare_text(CompareRecord const& record) {
                                 "made anew for each run\n",
                                 readable_bytes(record.kept_bytes), readable_bytes(record.spare_bytes));
     }
+    for (auto const& [note, rows] : rows_with_notes(record))
+        text += fmt::format("note        {} of {}: {}\n", rows, counted(record.rows.size(), "row"), note);
     for (std::string const& name : record.without_difference())
         text += fmt::format("note        --vary {} makes no difference: its values give equal schedules here\n",
                             name);

@@ -40,8 +40,10 @@ std::vector<std::string> description(SimulatedMachine const& machine, MachineMod
 template <class T> void simulate_as(Run& run, SimulateOptions const& options, MachineModel const& model) {
     CscMatrix<T> const matrix = run.take_matrix<T>();
     Options here = run.library_options();
-    here.threads = 0; // --threads is of the simulated machine, and so is an automatic schedule
+    // threads, an automatic schedule and splitting are those of the simulated machine
+    here.threads = 0;
     here.schedule = Options{}.schedule;
+    here.splitting = Options{}.splitting;
     here.supernodes = Toggle::on; // schedules concern only supernodes
     Solver<T> solver(here);
     solver.analyze(matrix);
@@ -54,19 +56,13 @@ template <class T> void simulate_as(Run& run, SimulateOptions const& options, Ma
     Timer const timer;
     run.trace_file.write([&](std::string const& path) {
         what.trace = path;
-        record.prediction = solver.simulate(what);
+        run.take(solver.simulate(what));
     });
     record.simulation = SimulationFacts{options.machine, timer.seconds()};
-    record.report.processes = record.prediction->processes;
-    record.report.threads = record.prediction->threads;
-    record.report.comm_threads = record.prediction->comm_threads;
-    record.report.schedule = record.prediction->schedule;
     if (model.shares_cores())
         record.report.notes.push_back(fmt::format("the {} threads of a process share {}: a task takes longer by the number "
                                                   "of tasks on its core",
                                                   model.threads, counted(model.cores, "core")));
-    record.report.analysis.predicted_factor_s = record.prediction->factor_s;
-    record.report.analysis.predicted_solve_s = record.prediction->solve_s;
     run.stop_clock();
     run.print_results();
     run.write_json();

@@ -18,18 +18,14 @@ namespace {
 
 // Predicts the factorization for the wanted number of processes.
 template <class T> void predict(Run& run, Solver<T> const& solver) {
-    RunRecord& record = run.record;
+    RunRecord const& record = run.record;
     int const processes = record.asked.processes.value_or(num_processes());
     run.trace_file.write([&](std::string const& path) {
         int const threads = record.report.threads;
-        record.prediction = path.empty() ? solver.predict(processes, threads)
-                                         : solver.write_predicted_trace(path, processes, threads,
-                                                                        record.matrix.description.name);
+        run.take(path.empty() ? solver.predict(processes, threads)
+                              : solver.write_predicted_trace(path, processes, threads,
+                                                             record.matrix.description.name));
     });
-    record.report.processes = processes;
-    record.report.schedule = record.prediction->schedule;
-    record.report.analysis.predicted_factor_s = record.prediction->factor_s;
-    record.report.analysis.predicted_solve_s = record.prediction->solve_s;
 }
 
 // The analysis of an incomplete factorization predicts it for this machine alone.

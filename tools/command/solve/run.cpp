@@ -1,5 +1,8 @@
 #include "run.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "runtime/process_limits.hpp"
@@ -52,6 +55,19 @@ Options Run::library_options() {
     if (record.asked.verbose && record.asked.prints())
         options.log = [](std::string_view line) { print(fmt::format("  {}\n", line)); };
     return options;
+}
+
+void Run::take(Prediction prediction) {
+    Report& report = record.report;
+    report.processes = prediction.processes;
+    report.threads = prediction.threads;
+    report.comm_threads = prediction.comm_threads;
+    report.schedule = prediction.schedule;
+    report.analysis.predicted_factor_s = prediction.factor_s;
+    report.analysis.predicted_solve_s = prediction.solve_s;
+    for (std::string const& note : prediction.notes)
+        if (std::ranges::count(report.notes, note) == 0) report.notes.push_back(note);
+    record.prediction = std::move(prediction);
 }
 
 void Run::stop_clock() {

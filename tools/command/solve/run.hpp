@@ -24,6 +24,8 @@ struct Run {
     template <class T> CscMatrix<T> take_matrix() { return take_as<T>(std::move(matrix_), record.asked); }
     /// The options of the library, with progress and log directed to this run.
     [[nodiscard]] Options library_options();
+    /// Stores a prediction, with the parts of the report that it determines.
+    void take(Prediction prediction);
     /// Ends the time of the run. Call it before the output is written.
     void stop_clock();
     /// Prints the report of the record, unless printing is off.
