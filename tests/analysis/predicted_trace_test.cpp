@@ -1,4 +1,4 @@
-// The predicted trace says what the schedule says, in the form of a recorded one.
+// A predicted trace has the numbers of its schedule, in the form of a recorded trace.
 #include "analysis/predicted_trace.hpp"
 
 #include <gtest/gtest.h>
@@ -159,7 +159,7 @@ TEST_F(PredictedTraceOfTwoProcesses, ShowsWhatASubtreeDoesUnlessThatIsTooMuch) {
     trace::Trace const brief(predicted_trace(structure, model, schedule, {}, 10));
     EXPECT_LT(brief.states().size(), trace.states().size());
     auto const brief_kinds = trace::statistics(brief, *trace::phase(brief, "factorization")).kinds;
-    // Every cblk is factorized once, and subtrees do nothing else than what stands inside them.
+    // Every cblk is factorized once, and the states of a subtree contain all of its work.
     EXPECT_EQ(numbers.kinds[static_cast<std::size_t>(Kind::factor)].count, structure.num_cblks());
     EXPECT_LT(total_of(numbers.kinds, Kind::subtree), rounding);
     EXPECT_GT(total_of(brief_kinds, Kind::subtree), 0);
@@ -171,7 +171,7 @@ TEST_F(PredictedTraceOfTwoProcesses, ShowsWhatASubtreeDoesUnlessThatIsTooMuch) {
         if (tasks[t].kind == TaskKind::update) updates += schedule.tasks.graph.cost[t] * 1e9;
     EXPECT_NEAR(total_of(brief_kinds, Kind::update), updates, rounding);
     EXPECT_GT(total_of(numbers.kinds, Kind::update), updates + rounding);
-    // The two are predictions of the same tasks.
+    // Both traces are predictions of the same tasks.
     EXPECT_EQ(trace::compare(brief, trace).match, trace::MatchBy::task);
 }
 

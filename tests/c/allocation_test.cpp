@@ -1,12 +1,12 @@
-// Memory that runs out at every allocation in turn. The k-th allocation after arming fails, or it and all
-// later ones, for k = 0, 1, ... until a run needs fewer: each run must end in a status, and the handle must
-// solve the system afterwards.
+// Every allocation fails in turn. The k-th allocation fails, alone or with all later ones, for k = 0, 1, ...
+// until a run makes fewer allocations. Each run must end with a status, and the handle must solve the system
+// afterwards.
 //
-//     test_c_allocation new|malloc [about how many a setting]
+//     test_c_allocation new|malloc [approximate number for each setting]
 //
-// "new" fails operator new, which is all that Espalier itself uses; "malloc" also the C library's functions,
-// as the libraries behind it meet them, with two exceptions that docs/c.md tells of: hwloc, which crashes (so
-// the handle is made before), and SCOTCH, which ends the process (so METIS and AMD order).
+// With "new", operator new fails, which is all that Espalier itself uses. With "malloc", the functions of the C
+// library fail, too, as in the libraries that Espalier calls. docs/c.md describes two exceptions: hwloc crashes
+// (so the handle is made before), and SCOTCH ends the process (so METIS and AMD order).
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
@@ -102,7 +102,7 @@ class Run {
         if (solver && status != ESPALIER_OK && espalier_message(solver)[0] == '\0')
             complain(k, from_then_on, solver, "says nothing", status);
 
-        // And again, with the same handle when there is one.
+        // Once more, with the same handle if there is one.
         if (!solver) espalier_create(&solver, ESPALIER_DOUBLE);
         status = set_up(solver, matrix);
         if (status == ESPALIER_OK) status = solve(solver);
@@ -111,7 +111,7 @@ class Run {
         return reached;
     }
 
-    /// How many runs ended for want of memory.
+    /// The number of runs that ended for lack of memory.
     [[nodiscard]] long starved() const { return starved_; }
 
   private:
@@ -165,11 +165,11 @@ class Run {
     long starved_ = 0;
 };
 
-// All allocations, or about `most` of them; first and last parts of a run alike.
+// All allocations, or about `most` of them, from all parts of a run.
 void sweep(problem const& p, Setting const& setting, long most) {
     Run run(p, setting);
     long total = 0;
-    for (long step = 1 << 20; step > 0; step /= 2) // how many there are
+    for (long step = 1 << 20; step > 0; step /= 2) // the number of allocations
         if (run.fail_at(total + step, false)) total += step;
     long tried = 0;
     for (bool const from : {false, true})

@@ -1,5 +1,5 @@
-"""`espalier analyze` describes a factorization without doing it. Its cost model is measured in a run, kept for the
-next one, or not asked for."""
+"""`espalier analyze` describes a factorization without computing it. Its cost model is measured, read from an earlier
+run, or the default."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""`espalier dense`: every policy factorizes, and what is wrong is told."""
+"""`espalier dense`: every policy factorizes, and errors are reported."""
 
 import json
 import statistics

@@ -1,4 +1,4 @@
-"""`tools/experiments` makes the tables of docs/experiments.md and checks what the page says about them."""
+"""`tools/experiments` makes the tables of docs/experiments.md and checks the statements of that page."""
 
 import json
 import subprocess

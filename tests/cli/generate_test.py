@@ -1,4 +1,4 @@
-"""`espalier generate` writes matrices that read back as what the generator name stands for."""
+"""`espalier generate` writes files from which the matrices of the generators are read back."""
 
 import gzip
 
@@ -46,7 +46,7 @@ class Generate(CommandTest):
         for line in listed:
             kind = line.split()[0].split(":")[0]
             with self.subTest(kind=kind):
-                # Known, though its arguments are wrong: the message shows the right form.
+                # The generator is known and its arguments are wrong: the message shows the right form.
                 self.assertIn(line.split()[0], self.fail_with(USAGE, "generate", kind, "x"))
 
     def test_failures_leave_no_file(self):

@@ -1,4 +1,4 @@
-"""`espalier machine` tells what the solver sees."""
+"""`espalier machine` shows the machine as the solver sees it."""
 
 import json
 import os

@@ -1,5 +1,5 @@
-"""A lack of memory at any time, from the first option that the command reads to the last line that it writes, ends it
-with one line and exit code 8."""
+"""If memory is lacking at any time, from the first option to the last line of output, the command ends with one line
+and exit code 8."""
 
 import os
 import unittest

@@ -1,5 +1,5 @@
-"""What the options of robust numbers do: scaling and matching, mixed precision, condition, transposed and
-rank-deficient systems."""
+"""Effects of the numerical options: scaling, matching, mixed precision and condition; transposed and rank-deficient
+systems."""
 
 import math
 import re
@@ -22,7 +22,7 @@ class Operation(CommandTest):
 
 class MatchingAndScaling(CommandTest):
     def test_matching_is_automatic_and_can_be_turned_off(self):
-        # A convection problem whose rows stand in another order: hardly an entry is left on the diagonal.
+        # A convection problem with permuted rows: hardly any entry is left on the diagonal.
         self.succeed("generate", "convdiff3d:3", "--output", "a.mtx", "--quiet")
         n, entries = read_matrix(self.folder / "a.mtx")
         self.write_matrix("p.mtx", n, {((i * 17 + 5) % n, j): v for (i, j), v in entries.items()})
@@ -120,7 +120,7 @@ class Condition(CommandTest):
 
 class NullSpace(CommandTest):
     def neumann(self, n):
-        """A chain with free ends: singular, its null space the constants."""
+        """A chain with free ends. It is singular, and its null space is the constants."""
         return self.write_matrix("n.mtx", n, laplacian(n, 1.0), symmetry="symmetric")
 
     def right_hand_side(self, values):

@@ -1,4 +1,4 @@
-"""The command under mpirun: one process speaks and writes, and all end with the same code."""
+"""The command under mpirun: one process prints and writes, and all end with the same exit code."""
 
 import csv
 import os
@@ -13,7 +13,7 @@ from support import (BAD_INPUT, COMMAND, IO_ERROR, MEMORY, NOT_POSITIVE, USAGE, 
                      read_matrix, strict_json)
 
 LAUNCHER = os.environ.get("ESPALIER_MPIEXEC", "")
-# As root, on fewer cores than processes, and with no word about interfaces that are not there.
+# Allows root and more processes than cores, and suppresses warnings about missing network interfaces.
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_btl_base_warn_component_unused": "0"}
 
@@ -27,7 +27,7 @@ class Processes(CommandTest):
         return self.succeed(*arguments, environment=ENVIRONMENT, launcher=[LAUNCHER, "-n", str(processes)])
 
     def launch_badly(self, code, processes, *arguments):
-        """The one error line; the launcher may have its own words about the exit code."""
+        """Returns the only error line. The launcher may add messages of its own about the exit code."""
         done = self.launch(processes, *arguments)
         self.assertEqual(done.returncode, code, done.stderr)
         lines = [line for line in done.stderr.splitlines() if "espalier: error:" in line]
@@ -35,7 +35,7 @@ class Processes(CommandTest):
         return lines[0]
 
     def fail_all(self, cases, *options):
-        """Launches all at once, as a launcher takes two seconds over a failure."""
+        """Launches all at once, because a launcher takes two seconds to handle a failure."""
         with ThreadPoolExecutor() as launchers:
             lines = launchers.map(lambda case: self.launch_badly(case[0], 2, "solve", *case[1], *options), cases)
             for case, line in zip(cases, lines):
@@ -144,7 +144,7 @@ class Processes(CommandTest):
         self.assertIn("mpirun -n 4", self.launch_badly(USAGE, 3, "compare", "lap3d:4", "--vary", "processes=4"))
 
     def test_a_process_that_dies_ends_the_job(self):
-        # Open MPI tells of it on standard error, MPICH on standard output.
+        # Open MPI reports it on standard error, MPICH on standard output.
         launcher = subprocess.Popen([LAUNCHER, "-n", "3", COMMAND, "solve", "lap3d:70", "--threads", "1", "--output",
                                      "x.mtx", "--quiet"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                     cwd=self.folder, env=os.environ | ENVIRONMENT)

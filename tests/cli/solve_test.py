@@ -1,4 +1,4 @@
-"""`espalier solve` gives solutions that solve, reports that are complete, and honest exit codes."""
+"""`espalier solve`: solutions, reports and exit codes are right."""
 
 import gzip
 import json
@@ -14,7 +14,7 @@ from support import (BAD_INPUT, COMMAND, INACCURATE, IO_ERROR, MEMORY, NOT_POSIT
 
 
 def random_entries(n, seed, make):
-    """A dominant diagonal and about four further entries a column."""
+    """A dominant diagonal and about four further entries in each column."""
     chance = random.Random(seed)
     entries = {(chance.randrange(n), chance.randrange(n)): make(chance) for _ in range(4 * n)}
     return entries | {(i, i): 10 + make(chance) for i in range(n)}
@@ -30,7 +30,7 @@ def complex_number(chance):
 
 class Solution(CommandTest):
     def solved(self, path, b, *options, tolerance=1e-12):
-        """Solve, and hold what --output wrote to A x = b with a product of our own."""
+        """Solves, and checks A x = b for the solution that --output wrote."""
         self.succeed("solve", path, "--output", "x.mtx", *options)
         columns = read_array(self.folder / "x.mtx")
         matrix = read_matrix(path)
@@ -262,7 +262,7 @@ class Output(CommandTest):
         for option in ("--output", "--json"):
             for target in ("nowhere/x", ".", "/proc/x"):
                 with self.subTest(option=option, target=target):
-                    # A matrix that is not there: the target is complained about first.
+                    # The matrix is missing, but the error names the output, which is checked first.
                     message = self.fail_with(IO_ERROR, "solve", "missing.mtx", option, target)
                     self.assertIn(f"{target}: ", message)
         self.assertEqual(self.names(), [])
@@ -275,7 +275,7 @@ class Output(CommandTest):
 
 
 class Failure(CommandTest):
-    """The exit code tells the kind, one line tells the cause, and no file is left behind."""
+    """The exit code shows the kind of the error and one line its cause, and no file is left behind."""
 
     def solve_fails(self, code, *arguments):
         before = self.names()

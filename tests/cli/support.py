@@ -1,4 +1,4 @@
-"""What the tests of the command share: running it, small matrices, and a product to judge solutions by."""
+"""Helpers of the tests of the command: running it, small matrices, and backward errors."""
 
 import gzip
 import json
@@ -30,20 +30,20 @@ class CommandTest(unittest.TestCase):
                               env=os.environ | (environment or {}))
 
     def succeed(self, *arguments, **how):
-        """Run, expect exit code 0 and nothing on standard error; the text on standard output."""
+        """Runs the command, expects exit code 0 and nothing on standard error, and returns the standard output."""
         done = self.run_command(*arguments, **how)
         self.assertEqual((done.returncode, done.stderr), (OK, ""), done.stdout)
         return done.stdout
 
     def fail_with(self, code, *arguments):
-        """Run, expect this exit code and one error line; the message in it."""
+        """Runs the command, expects this exit code and one error line, and returns the message."""
         done = self.run_command(*arguments)
         self.assertEqual(done.returncode, code, done.stderr + done.stdout)
         self.assertRegex(done.stderr, r"\Aespalier: error: [^\n]+\n\Z")
         return done.stderr.removeprefix("espalier: error: ").rstrip("\n")
 
     def fail_each(self, code, *cases):
-        """Each case has a command line that fails with this code, and parts of its message."""
+        """Each case is a command line that fails with this code, and parts of its message."""
         for line, *parts in cases:
             with self.subTest(line=line):
                 message = self.fail_with(code, *shlex.split(line))
@@ -74,12 +74,12 @@ class CommandTest(unittest.TestCase):
                           + "\n".join(lines) + "\n")
 
     def names(self):
-        """What lies in the directory, hidden files too."""
+        """The names of all files in the directory, including hidden ones."""
         return sorted(path.name for path in self.folder.iterdir())
 
 
 def strict_json(text):
-    """JSON without the NaN and Infinity that Python would let pass."""
+    """Parses JSON, and refuses NaN and Infinity, which Python accepts."""
     def refuse(word):
         raise AssertionError(f"{word} is not JSON")
     return json.loads(text, parse_constant=refuse)

@@ -1,4 +1,4 @@
-"""What a terminal shows, and what an interrupt leaves behind."""
+"""The output in a terminal, and the state after an interrupt."""
 
 import os
 import pty
@@ -26,7 +26,7 @@ class Terminal(CommandTest):
         self.assertEqual(self.show("solve", "lap3d:25", "--quiet"), ("", ""))
 
     def show(self, *arguments):
-        """What a terminal at standard error receives, and standard output."""
+        """Returns the text that a terminal at standard error receives, and the standard output."""
         ours, theirs = pty.openpty()
         process = subprocess.Popen([COMMAND, *arguments], stdout=subprocess.PIPE, stderr=theirs, cwd=self.folder,
                                    env=os.environ | {"TERM": "xterm"}, text=True)

@@ -1,4 +1,4 @@
-"""`espalier trace`: numbers and pictures of a trace, held against what is known of it."""
+"""`espalier trace`: numbers and pictures of traces with known content."""
 
 import gzip
 import struct
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from support import BAD_INPUT, COMMAND, IO_ERROR, USAGE, CommandTest, strict_json
 
-# Two threads, four tasks; tests/trace/sample_trace.hpp has it in words.
+# Two threads and four tasks, which tests/trace/sample_trace.hpp describes.
 GOLDEN = Path(__file__).resolve().parents[1] / "tools/traces/golden/small.paje"
 
 
@@ -124,7 +124,7 @@ class UnlikeThings(CommandTest):
         self.assertIn("'assembly', which the predicted trace does not have; it has factorization, solve", message)
         found = self.report("trace", "run.paje", "--compare", "predicted.paje", "--phase", "all")
         self.assertEqual((found["window"]["phase"], found["comparison"]["phase"]), ("all", "factorization"))
-        self.fail_with(USAGE, "trace", GOLDEN, "--compare", "predicted.paje")  # which has no factorization
+        self.fail_with(USAGE, "trace", GOLDEN, "--compare", "predicted.paje")  # the trace has no factorization
         found = self.report("trace", GOLDEN, "--compare", "predicted.paje", "--phase", "all")
         self.assertEqual(found["comparison"]["phase"], "all")
 

@@ -22,7 +22,7 @@ UNPACKED = ROOT / "build/viewers"
 
 class Viewers(CommandTest):
     def view(self, tool, *arguments):
-        """Run a viewer; the completed process."""
+        """Runs a viewer and returns the completed process."""
         environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"}
         path = shutil.which(tool)
         if not path and (UNPACKED / "usr/bin" / tool).exists():
@@ -46,7 +46,7 @@ class Viewers(CommandTest):
         xml.etree.ElementTree.parse(self.folder / "vite.svg")
 
     def expect_same_numbers(self, trace):
-        """What pj_dump says of states and links, which it computes on its own."""
+        """The states and links that pj_dump finds."""
         found = self.report("trace", trace, "--phase", "all")
         times, links = collections.Counter(), 0
         for line in self.view("pj_dump", trace).stdout.splitlines():

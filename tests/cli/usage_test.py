@@ -1,4 +1,4 @@
-"""What the command says of itself, and what it says to misuse."""
+"""Help, version, and messages for wrong arguments."""
 
 from support import IO_ERROR, USAGE, CommandTest
 

@@ -49,7 +49,7 @@ TEST(AggregateDescendants, PrefersTasksWithMorePredecessorsInside) {
 }
 
 TEST(AggregateDescendants, LeavesTasksThatWaitForOthers) {
-    // 2 depends on 0 and on 1, which is a master later.
+    // 2 depends on 0 and on 1, which becomes a master later.
     auto const graph = graph_of(4, {{0, 2}, {1, 2}, {2, 3}});
     EXPECT_EQ(aggregate_descendants(graph, 5), (Aggregation{0, 1, 1, 1}));
 }

@@ -23,14 +23,14 @@ TEST(Hdagg, SeparatesIndependentTrees) {
     auto const graph = two_trees(64);
     auto const coarse = quotient_graph(graph, aggregate_hdagg(graph, 2));
     expect_coarse(graph, coarse);
-    // The trees run side by side in the first step; nothing but the last tasks is left for later ones.
+    // The trees run at the same time in the first step. Only the last tasks are left for later steps.
     EXPECT_LE(coarse.graph.num_tasks(), 2 * 3 + 1);
     EXPECT_NEAR(coarse.graph.cost[0], 127, 20);
     EXPECT_NEAR(coarse.graph.cost[1], 127, 20);
 }
 
 TEST(Hdagg, LeavesOutEdgesThatPathsImply) {
-    // 0 > 1 > 2 and 0 > 2: without the edge (0, 2) a chain, hence a tree. 3 and 4 likewise make one.
+    // 0 > 1 > 2 and 0 > 2 is a chain, hence a tree, without the edge (0, 2). 3 and 4 are another tree.
     auto const graph = graph_of(30, {{0, 1}, {1, 2}, {0, 2}});
     auto const aggregation = aggregate_hdagg(graph, 1);
     EXPECT_EQ(aggregation, Aggregation(30, 0));

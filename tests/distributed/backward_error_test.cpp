@@ -44,7 +44,7 @@ TEST(BackwardError, ByHand) {
     auto const a = diagonal({2, 4});
     EXPECT_DOUBLE_EQ(normwise(a, {1, 1}, {2, 5}), 1.0 / 9);
     EXPECT_DOUBLE_EQ(componentwise(a, {1, 1}, {2, 5}), 1.0 / 9);
-    // A small component that is all wrong is seen componentwise only.
+    // Only the componentwise error shows a small component that is completely wrong.
     EXPECT_LT(normwise(diagonal({1e12, 1}), {1, 1}, {1e12, 3}), 1e-11);
     EXPECT_DOUBLE_EQ(componentwise(diagonal({1e12, 1}), {1, 1}, {1e12, 3}), 0.5);
 }
@@ -93,7 +93,7 @@ TEST(BackwardError, IsThatOfTheWorstRightHandSide) {
 TEST(BackwardError, ZeroOverZeroIsZeroAndNonzeroOverZeroInfinite) {
     EXPECT_EQ(normwise(diagonal({1, 1}), {0, 0}, {0, 0}), 0);
     EXPECT_EQ(componentwise(diagonal({1, 0}), {1, 7}, {1, 0}), 0);
-    // Nonzero over zero cannot come out of b - A x in exact arithmetic; it can from a given residual.
+    // Nonzero over zero is impossible for b - A x in exact arithmetic, but not for a given residual.
     EXPECT_EQ(normwise_backward_error(1.0, 1.0, 0.0, 0.0), infinity);
 }
 
@@ -121,7 +121,7 @@ TEST(BackwardError, IsRightWhereTheScaleOverflows) {
     EXPECT_EQ(normwise(a, {0, 1e300}, {0, 1e300}), 0);
     EXPECT_DOUBLE_EQ(normwise_backward_error(1e300, 3e299, 1e300, 1e300), 3e-301);
     EXPECT_EQ(normwise_backward_error(infinity, 3e299, 1e300, 1e300), infinity);
-    // The other column is judged as it stands, however small.
+    // The other column is measured without scaling, however small it is.
     EXPECT_DOUBLE_EQ(normwise(a, {0, 1e300, 0, 1e-300}, {0, 0, 0, 3e-300}, 2), 2e-300 / (1 + 3e-300));
 }
 
@@ -132,7 +132,7 @@ TEST(BackwardError, IsRightWhereTheResidualOverflows) {
     EXPECT_LE(componentwise(row, {1e300, 1e300}, {1e299, 0}), 1e-300);
     EXPECT_DOUBLE_EQ(normwise(diagonal({1e300}), {1e300}, {0}), 1);
     EXPECT_DOUBLE_EQ(componentwise(diagonal({1e300}), {1e300}, {0}), 1);
-    // A row of small numbers beside it keeps its error.
+    // A row of small numbers next to it keeps its error.
     CscMatrix<double> const two{3, 3, Symmetry::general, {0, 1, 2, 3}, {0, 0, 1}, {1e300, -1e300, 1e-200}};
     EXPECT_DOUBLE_EQ(componentwise(two, {1e300, 1e300, 1}, {1e299, 3e-200, 0}), 0.5);
 }

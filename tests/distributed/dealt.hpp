@@ -1,4 +1,4 @@
-// Vectors and rows dealt out to processes for the tests of distributed rows.
+// Vectors and rows distributed to processes, for the tests of distributed rows.
 #pragma once
 
 #include <random>
@@ -50,7 +50,7 @@ std::vector<T> gathered(DistributedRows const& rows, std::vector<T> const& local
     return whole;
 }
 
-/// Runs body(rows) as each of `processes` processes, with rows of order n dealt out at random.
+/// Runs body(rows) as each of `processes` processes, with n rows distributed at random.
 template <class Body> void with_dealt_rows(Index n, int processes, unsigned seed, Body const& body) {
     auto const owned = random_owners(n, processes, seed);
     run_processes(processes, [&](Communicator const& comm) {

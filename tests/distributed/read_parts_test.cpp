@@ -1,5 +1,5 @@
-// Files read by several processes, threads of the test here, against the reader of one: the same bits, the
-// same notes and the same errors.
+// Files read by several processes, which are threads of the test, and by one process: bits, notes and errors are
+// the same.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -26,7 +26,7 @@ namespace {
 
 using reading::TemporaryDirectory;
 
-// What reading gives: the thing, or "status: message".
+// The result of reading: the matrix or vectors, or "status: message".
 template <class Thing> struct Result {
     std::optional<Thing> thing;
     std::string error;
@@ -277,7 +277,7 @@ TEST(ReadParts, OtherFormatsAreDealtOut) {
     EXPECT_EQ(result_of([&] { return read_matrix(folder.file("a.rua"), 1); }).error, "");
 }
 
-// More than a pipe holds: who opened it twice would end its writer.
+// This is more than the buffer of a pipe. Opening it twice would end its writer.
 TEST(ReadParts, APipeIsOpenedOnce) {
     TemporaryDirectory const folder;
     auto const path = folder.file("pipe.mtx");

@@ -274,7 +274,7 @@ TEST(BadHarwellBoeing, ImplausibleSizesAreRejectedBeforeAllocation) {
     EXPECT_EQ(error_with(s),
               "bad_input: test.mtx:3: 2000000000 rows for 5 entries; nearly all rows are empty");
     s = unsymmetric();
-    s.pointer_format = "(2000I1)"; // Many numbers a line, and lines without them.
+    s.pointer_format = "(2000I1)"; // Lines with many numbers, and lines without numbers.
     s.cols = 50;
     EXPECT_EQ(
         error_with(s),

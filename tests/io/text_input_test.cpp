@@ -34,7 +34,7 @@ std::string const sample = "%%MatrixMarket matrix coordinate real general\n1 2 1
 
 TEST(TextInput, PlainAndCompressedFilesGiveTheSameText) {
     TemporaryDirectory const dir;
-    EXPECT_EQ(load(dir.write("plain.gz", sample)), sample); // Told by content, not by name.
+    EXPECT_EQ(load(dir.write("plain.gz", sample)), sample); // The content decides, not the name.
     EXPECT_EQ(load(dir.write("zipped.mtx", gzipped(sample))), sample);
 }
 

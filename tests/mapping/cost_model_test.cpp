@@ -54,7 +54,7 @@ TEST(CostModel, CountsBothSidesOfLu) {
     KernelSet const cholesky{KernelKind::cholesky, 8}, lu{KernelKind::lu, 8};
     EXPECT_EQ(panel_counts(lu, 10, 30)[PanelTerm::solve_flop],
               2 * panel_counts(cholesky, 10, 30)[PanelTerm::solve_flop]);
-    // Rows x cols on the side of L, and what lies below the group on that of U.
+    // Rows x cols on the side of L, and the part below the group on the side of U.
     UpdateShape const shape{30, 8, 5, 40, 1, 1};
     EXPECT_EQ(update_counts(cholesky, shape)[UpdateTerm::target], 30 * 8);
     EXPECT_EQ(update_counts(lu, shape)[UpdateTerm::target], 30 * 8 + 22 * 8);

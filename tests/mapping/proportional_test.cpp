@@ -13,7 +13,7 @@ namespace {
 std::vector<double> random_costs(std::size_t size, unsigned seed) {
     std::mt19937 engine(seed);
     std::vector<double> costs(size);
-    // Many decades, and some that cost nothing.
+    // Costs over many decades, some of them zero.
     for (double& cost : costs)
         cost = engine() % 5 == 0
                    ? 0.0
@@ -43,7 +43,7 @@ void expect_nested(BlockStructure const& structure, Mapping const& mapping) {
     }
 }
 
-// Every cblk's cost is handed out once, and no worker gets too much or too little.
+// The cost of every cblk is assigned once, and no worker gets too much or too little.
 void expect_balanced(std::vector<double> const& costs, Mapping const& mapping,
                      MappingOptions const& options) {
     auto const workers = static_cast<std::size_t>(mapping.processes * mapping.threads);
@@ -80,14 +80,14 @@ TEST(Mapping, WorksASmallExampleByHand) {
     EXPECT_NEAR(mapping.share(0, 1), 0.11 / 0.66, 1e-6);
     EXPECT_NEAR(mapping.share(6, 0), 0.55 / 2, 1e-6);
 
-    // With no freedom the cut at 1 stays inside leaf 1 (process 0 has 0.34 of its 0.44) and all above it.
+    // Without freedom the cut at 1 stays inside leaf 1 (process 0 has 0.34 of its 0.44) and all above it.
     auto const exact = proportional_mapping(structure, costs, machine_of(2, 2), {0, 0});
     EXPECT_EQ(exact.candidates[1], (Candidates{1, 3}));
     EXPECT_EQ(exact.processes_of(1), (Candidates{0, 2}));
     EXPECT_EQ(exact.workers_in(1, 1), (Candidates{2, 3}));
     EXPECT_EQ(exact.processes_of(0), (Candidates{0, 1}));
 
-    // A grain of 1 / 2 in a process: its threads part where its leaves do, if these are near enough.
+    // A grain of 1 / 2 in a process: the ranges of its threads end at those of its leaves, if these are near enough.
     auto const coarse = proportional_mapping(structure, costs, machine_of(2, 2), {0.25, 0.5});
     EXPECT_EQ(coarse.candidates,
               (std::vector<Candidates>{{0, 1}, {1, 2}, {0, 2}, {2, 3}, {3, 4}, {2, 4}, {0, 4}}));

@@ -1,4 +1,4 @@
-// Block structures that are nothing but a tree, for tests.
+// Block structures that consist of a tree only, for tests.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace espalier {
 
-// A structure with nothing but a tree: `parent` is a postordered forest.
+// A structure that has only a tree: `parent` is a postordered forest.
 inline BlockStructure tree_of(std::vector<CblkId> const& parent) {
     BlockStructure structure;
     structure.cblks.resize(parent.size());

@@ -1,6 +1,6 @@
-// One allocation of one real process fails, in each of the main calls. No process may wait for ever, all get the same
+// One allocation of one real process fails, in each of the main calls. No process may hang, all get the same
 // status, and the call succeeds when it is repeated. By default some allocations of each call fail; with
-// ESPALIER_EVERY_ALLOCATION=1 in the environment all of them do. A process that waits for ever says in what it waits.
+// ESPALIER_EVERY_ALLOCATION=1 in the environment all of them do. A process that hangs prints where it waits.
 #include <execinfo.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// The program of real processes. Every rank runs all tests; rank 0 tells of them, the others of what fails.
-// MPI is initialised and finalised here, as a user of the library does it:
+// The test program of real processes. Every rank runs all tests. Rank 0 reports all of them, the others only
+// failures. MPI is initialised and finalised here, as in a program of a user:
 //
 //     mpirun -n 3 test_mpi [--thread-level=funneled|serialized|multiple]
 
@@ -27,7 +27,7 @@ class FailuresOnly : public testing::EmptyTestEventListener {
     int rank_;
 };
 
-// Before MPI and after it there is nothing to talk over.
+// There is no communication before MPI is initialised and after it is finalised.
 bool is_refused_as_misuse() {
     bool const is_refused =
         espalier::status_of([] { espalier::communicator(MPI_COMM_WORLD); }) == espalier::Status::usage;

@@ -1,6 +1,5 @@
-// Solvers of real processes: every factorization, scalar, schedule and number of communication threads with 1
-// and 2 threads, against the backward error; what fails on one fails alike on all; and the same again and
-// again.
+// Solvers of real processes. Every factorization, scalar, schedule and number of communication threads, with 1 and
+// 2 threads, has a small backward error. Failures of one process are failures of all. Repeated runs have the same bits.
 #include <thread>
 
 #include <fmt/format.h>
@@ -20,7 +19,7 @@
 namespace espalier {
 namespace {
 
-// Solves with what process 0 has; the other processes have nothing. Returns the solution there.
+// Solves a system that process 0 passes, and returns the solution on process 0.
 template <class T> std::vector<T> solve_together(Communicator const& comm, CscMatrix<T> const& matrix,
                                                  Options const& options, double tolerance) {
     CscMatrix<T> const mine = on_process_0(comm, matrix);
@@ -58,7 +57,7 @@ TYPED_TEST(MpiSolver, DoesEveryFactorizationUnderEveryScheduleWithAllCommunicati
             Solver<T> solver(options, comm);
             solver.analyze(mine);
             for (int const comm_threads : {0, 1, 2}) {
-                // One process has none; where the thread level allows fewer it would be the same again.
+                // One process has no communication threads. If the thread level allows fewer, they were tested before.
                 if (choose_comm_threads(comm, comm_threads).threads != comm_threads) continue;
                 SCOPED_TRACE(fmt::format("{} {} {} {} {}", spec, to_string(kind), to_string(schedule),
                                          threads, comm_threads));
@@ -166,7 +165,7 @@ TEST_F(ASolverOverMpi, FailsAlikeOnAllProcessesBesideOtherMessages) {
         if (bad.row_ind[p] == 50) bad.values[p] = -1;
     int const next = (comm.rank() + 1) % comm.size(), before = (comm.rank() + comm.size() - 1) % comm.size();
     for (int repeat = 0; repeat < 5; ++repeat) {
-        // The caller's own message is under way all the time, with a tag that anybody might use.
+        // A message of the caller is under way all the time, with an ordinary tag.
         int sent = 100 * repeat + comm.rank(), received = -1;
         MPI_Request requests[2];
         MPI_Irecv(&received, 1, MPI_INT, before, 0, MPI_COMM_WORLD, &requests[0]);
@@ -182,7 +181,7 @@ TEST_F(ASolverOverMpi, FailsAlikeOnAllProcessesBesideOtherMessages) {
     }
 }
 
-// Process 0 also has the matrix, and had more in hand while it ordered.
+// Process 0 also has the matrix, and used more memory for the ordering.
 TEST_F(ASolverOverMpi, PredictsTheMemoryOfEachProcess) {
     if (comm.size() == 1) GTEST_SKIP() << "process 0 has more in hand than a factorization";
     Options options = on_threads(1);

@@ -1,4 +1,4 @@
-// Options by name: every name and every value are read and printed alike; wrong ones are refused.
+// Options by name: every value is printed as it is read, and wrong names and values are refused.
 #include <gtest/gtest.h>
 
 #include <algorithm>

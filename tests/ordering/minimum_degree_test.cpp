@@ -34,7 +34,7 @@ EdgeSet grid_edges(std::int32_t side) {
     return edges;
 }
 
-// What minimum_degree() makes of the upper triangle, to which it adds the lower one.
+// The result of minimum_degree() for the upper triangle, to which it adds the lower one.
 struct Ordered {
     std::vector<std::int32_t> order;
     MinimumDegree costs;

@@ -50,7 +50,7 @@ TEST(Exclusion, ReturnsTasksInTheOrderInWhichTheyWereLeft) {
             EXPECT_EQ(exclusion.release(runs), next);
             EXPECT_TRUE(exclusion.acquire(runs = next));
         }
-        if (run == 0) continue; // the next run begins anew all the same
+        if (run == 0) continue; // the next run begins with an empty state nevertheless
         EXPECT_EQ(exclusion.release(runs), no_task);
     }
 }

@@ -1,8 +1,8 @@
-// Every interleaving of a few short threads, on the real code. The atomics of the code under test are
-// replaced by stepped ones, which hand the processor on before each operation; a depth-first search over
-// these choices runs the threads again and again until all schedules have been seen. Operations follow each
-// other as written: orders that only a weakly ordered machine shows are left to the thread sanitizer. The
-// search can be limited to schedules with few preemptions, which show most mistakes (Musuvathi, Qadeer 2007).
+// Runs a few short threads in every interleaving. The atomics of the code under test are replaced by atomics that
+// let another thread continue before each operation. A depth-first search over these choices runs the threads
+// repeatedly until all schedules were tried. Operations take effect in program order; the thread sanitizer checks
+// for errors that need a weakly ordered machine. The search can be limited to schedules with few preemptions,
+// which show most errors (Musuvathi, Qadeer 2007).
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ class Interleavings {
         int deadlocks = 0; ///< Schedules that ended with threads waiting for each other.
     };
 
-    /// Before each schedule start(), after it end(), both on the calling thread.
+    /// Calls start() before each schedule and end() after it, both on the calling thread.
     static Result explore(std::vector<Body> const& bodies, Body const& start, Body const& end) {
         Interleavings search(bodies);
         Result result;
@@ -36,11 +36,11 @@ class Interleavings {
         return result;
     }
 
-    /// What the stepped atomics call before each operation; on threads that are not explored nothing happens.
+    /// The atomics call this before each operation. On threads that are not explored nothing happens.
     static void step() {
         if (current_) current_->hand_on(nullptr);
     }
-    /// The thread goes on at some time when ready() holds.
+    /// The thread continues at some time when ready() is true.
     static void wait_until(std::function<bool()> const& ready) {
         if (current_) current_->hand_on(&ready);
     }
@@ -108,7 +108,7 @@ class Interleavings {
         if (deadlock_ && ready) throw Stop{};
     }
 
-    /// Who goes on; `running` could. When nobody can although some want to, all are unwound.
+    /// Chooses the thread that continues; `running` could. If none can although some are not finished, all are unwound.
     int next(int running) {
         std::vector<int> able;
         if (running != outside) able.push_back(running);
@@ -142,7 +142,7 @@ class Interleavings {
     bool deadlock_ = false;
     bool ends_ = false;
     std::vector<bool> done_;
-    std::vector<std::function<bool()> const*> waits_; ///< Null: the thread could go on.
+    std::vector<std::function<bool()> const*> waits_; ///< Null: the thread can continue.
     std::vector<std::thread> threads_;
     inline static thread_local Interleavings* current_ = nullptr;
     inline static thread_local int self_ = outside;
@@ -160,7 +160,7 @@ template <class Value> class SteppedAtomic {
     Value fetch_and(Value value, std::memory_order = {}) {
         return Interleavings::step(), std::exchange(value_, value_ & value);
     }
-    /// Never fails without a reason.
+    /// Never fails spuriously.
     bool compare_exchange_weak(Value& expected, Value value, std::memory_order, std::memory_order) {
         Interleavings::step();
         bool const same = value_ == expected;
@@ -180,7 +180,7 @@ class SteppedFlag {
         Interleavings::step();
         return std::exchange(set_, true);
     }
-    /// Who looks at a flag that is set looks again until it is not: such looks are one step.
+    /// A thread that finds the flag set checks it until it is clear; these checks are one step.
     [[nodiscard]] bool test(std::memory_order = {}) const {
         Interleavings::wait_until([this] { return !set_; });
         return set_;

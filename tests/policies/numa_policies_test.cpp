@@ -1,4 +1,4 @@
-// Places and nas on made-up machines, and the settings and the machine that all policies share.
+// Places and nas on synthetic machines, and the settings and the machine that all policies share.
 
 #include <algorithm>
 #include <set>
@@ -15,7 +15,7 @@ namespace {
 PolicyMachine const two_nodes({0, 0, 1, 1});
 PolicyMachine const three_nodes({0, 0, 1, 1, 2, 2});
 
-/// Task 0 is ready at the beginning, the others, with these homes, follow it.
+/// Task 0 is ready at the start. The other tasks, with these homes, depend on it.
 TaskGraph fan(std::vector<WorkerId> homes) {
     std::vector<Edge> edges;
     for (TaskId t = 1; t < static_cast<TaskId>(homes.size()); ++t) edges.emplace_back(0, t);
@@ -38,7 +38,7 @@ TEST(PolicyMachine, OrdersNodesByDistanceThenCyclically) {
     };
     using Order = std::vector<std::pair<int, int>>;
     EXPECT_EQ(order(three_nodes, 1), (Order{{1, 0}, {2, 1}, {0, 1}}));
-    // Nodes 2 and 5 have workers; a table by the old numbers.
+    // Nodes 2 and 5 have workers; the table has the original numbers.
     std::vector<double> table(36, 20);
     table[2 * 6 + 5] = 40;
     PolicyMachine const machine({5, 2, 3, 5}, table);
@@ -116,7 +116,7 @@ TEST(PlacesPolicy, DealsTheFirstTasksAtRandomBySeed) {
 }
 
 TEST(PlacesPolicy, PushesToTheCoreOrTheNodeThatTheStrategySays) {
-    // Made ready by worker 1: a task that writes on its node, on the other node, and nowhere in particular.
+    // Worker 1 makes tasks ready that write on its node, on the other node, and on no particular node.
     auto const graph = fan({any_worker, 0, 3, any_worker});
     struct Case {
         PushStrategy push;
@@ -135,8 +135,8 @@ TEST(PlacesPolicy, PushesToTheCoreOrTheNodeThatTheStrategySays) {
     }
 }
 
-/// Fills lists of three nodes: 1 to 4 with cores 1 2 3 5, 5 and 6 with nodes 1 2, 7 with core 0, 8 with node
-/// 0; and returns what worker 0 finds.
+/// Fills lists of three nodes: tasks 1 to 4 at cores 1 2 3 5, tasks 5 and 6 at nodes 1 2, task 7 at core 0, task 8 at
+/// node 0. Returns the tasks that worker 0 finds.
 std::vector<TaskId> found_by_worker_0(Policy& policy) {
     for (auto const& [task, by] : std::vector<std::pair<TaskId, WorkerId>>{
              {1, 1}, {2, 2}, {3, 3}, {4, 5}, {5, 0}, {6, 0}, {7, 0}, {8, 5}})

@@ -1,4 +1,4 @@
-// The queue of ready tasks and the protocol of looking before sleep, in every interleaving of their atomic
+// The queue of ready tasks and the protocol of a last check before sleep, in every interleaving of their atomic
 // steps; and the dynamic policies under real threads.
 
 #include "policies/interleavings.hpp"
@@ -12,8 +12,8 @@ namespace {
 
 using SteppedQueue = BasicReadyQueue<SteppedAtomics>;
 
-/// Runs the bodies on a fresh queue in every schedule; the tasks that they took and those that are left
-/// must be `tasks`, each once. Returns how often they were not.
+/// Runs the bodies on a new queue in every schedule. The tasks that they took and those that are left must be
+/// `tasks`, each once. Returns the number of schedules in which they were not.
 struct QueueSearch {
     std::optional<SteppedQueue> queue;
     std::vector<TaskId> taken;
@@ -54,8 +54,9 @@ TEST(ReadyQueue, NeitherLosesNorRepeatsATaskInAnyInterleaving) {
     EXPECT_GT(result.schedules, 100);
 }
 
-/// Sleepers and those who wake them, as in graph_run.hpp: (1) say "I sleep", (3) look a last time, (4) wait;
-/// (1) push, (3) wake who says it sleeps. The full fences (2) are in the order of the steps.
+/// Workers that sleep and workers that wake them, as in graph_run.hpp. The former (1) announce that they sleep, (3) check
+/// a last time, and (4) wait; the latter (1) push and (3) wake a worker that has announced it. The full fences (2) are
+/// in the order of the steps.
 struct Bed {
     SteppedAtomic<bool> asleep;
 
@@ -83,7 +84,7 @@ TEST(ReadyQueue, ALookAtTheSizeBeforeSleepMissesNoTask) {
     EXPECT_EQ(result.deadlocks, 0);
     EXPECT_GT(result.schedules, 30);
 
-    // The search sees what goes wrong when the last look comes before the word.
+    // The search finds the error if the last check precedes the announcement.
     auto const too_early = [&] {
         found = queue->pop();
         bed->asleep.store(true);
@@ -94,8 +95,8 @@ TEST(ReadyQueue, ALookAtTheSizeBeforeSleepMissesNoTask) {
 }
 
 TEST(ReadyQueue, ALookAtSeveralQueuesMissesNoTaskThatIsPutBackIntoAnother) {
-    // A worker finds the resource of a task held, and the holder pushes it anew: perhaps into a queue that
-    // the thief has looked at already.
+    // A worker finds that the resource of a task is held. The holder pushes the task again, perhaps into a queue that
+    // the thief has already checked.
     std::optional<SteppedQueue> first, second;
     std::optional<Bed> bed;
     int found = 0;

@@ -7,7 +7,7 @@
 
 namespace espalier {
 
-/// Both other kinds, and places with each selection and push strategy; each strict and not.
+/// The two other policies, and places with each selection and push strategy, each strict and loose.
 inline std::vector<ScheduleSettings> dynamic_settings() {
     std::vector<ScheduleSettings> all;
     for (int i = 0; i < 16; ++i)

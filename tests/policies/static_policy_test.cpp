@@ -8,7 +8,7 @@ namespace {
 
 using Lists = std::vector<std::vector<TaskId>>;
 
-/// A topological order of the graph dealt to workers at random: a valid static schedule.
+/// A topological order of the graph, distributed to workers at random: a valid static schedule.
 Lists deal(TaskId tasks, int workers, unsigned seed) {
     std::mt19937 random(seed);
     Lists lists(static_cast<std::size_t>(workers));
@@ -19,7 +19,7 @@ Lists deal(TaskId tasks, int workers, unsigned seed) {
 TEST(StaticPolicy, WaitsForTheNextTaskOfTheList) {
     StaticPolicy policy({{2, 0}, {1}}, 3);
     EXPECT_EQ(policy.pop(0), no_task);
-    EXPECT_EQ(policy.push(0, 1), 0); // ready, but not its turn
+    EXPECT_EQ(policy.push(0, 1), 0); // is ready, but not next in its list
     EXPECT_EQ(policy.pop(0), no_task);
     EXPECT_EQ(policy.push(1, 0), 1);
     EXPECT_EQ(policy.push(2, 0), 0);
@@ -62,7 +62,7 @@ TEST(StaticPolicy, TeamFollowsTheListsExactly) {
     }
 }
 
-// The policy has no locks, so what a task sees of its predecessors' work it sees by the team's counting.
+// The policy has no locks. A task sees the writes of its predecessors because the team counts dependences.
 TEST(StaticPolicy, TasksSeeWhatTheirPredecessorsWrote) {
     TaskId const tasks = 2000;
     for (int const workers : team_sizes) {

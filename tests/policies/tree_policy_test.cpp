@@ -41,7 +41,7 @@ TEST(TreePolicy, TellsOfEachStealWhoseQueueItWasAndHowFarAway) {
     EXPECT_FALSE(policy.on_start(3));
     push_all(policy, graph);
     EXPECT_EQ(policy.pop(1), 0);
-    EXPECT_FALSE(policy.on_start(1)); // the root is on everybody's path
+    EXPECT_FALSE(policy.on_start(1)); // the root is on the path of every worker
     EXPECT_EQ(policy.pop(1), 1);      // the inner node before the leaf in it
     auto const steal = policy.on_start(1);
     ASSERT_TRUE(steal);
@@ -56,7 +56,7 @@ TEST(TreePolicy, TellsOfEachStealWhoseQueueItWasAndHowFarAway) {
 }
 
 TEST(TreePolicy, CountsStealsOfTasksThatRunAndNotOfThoseThatHadToBeLeft) {
-    // All tasks are worker 0's and exclude each other: the others come in vain most of the time.
+    // All tasks belong to worker 0 and exclude each other, so the other workers usually find none that they can run.
     constexpr int workers = 4, tasks = 400;
     std::vector<WorkerRange> const ranges(tasks, {0, 1});
     auto graph = tasks_for(ranges);
@@ -81,7 +81,7 @@ TEST(TreePolicy, AWorkerOwnsWhatOnlyItIsACandidateFor) {
     }
 }
 
-// The order of service, written down in full, as the head of tree_policy.hpp has it.
+// The complete order of service, as described at the head of tree_policy.hpp.
 std::vector<TaskId> expected_order(std::vector<WorkerRange> const& ranges, PolicyMachine const& machine,
                                    WorkerId worker) {
     std::vector<WorkerRange> path = ranges;
@@ -141,7 +141,7 @@ TEST(TreePolicy, TakesTheHighestPriorityOnItsPathBeforeItSteals) {
 }
 
 TEST(TreePolicy, OfEquallyNearBranchesThatOfItsNumaNodeComesFirst) {
-    // All leaves hang from the root. Workers 0 2 5 stand on node 0, the others on node 1.
+    // All leaves are children of the root. Workers 0, 2 and 5 are on node 0, the others on node 1.
     std::vector<WorkerRange> const ranges{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}};
     auto const graph = tasks_for(ranges);
     TreePolicy policy(graph, ranges, PolicyMachine({0, 1, 0, 1, 1, 0}));

@@ -15,7 +15,7 @@ using espalier::AmesosEspalier;
 
 constexpr int order = 60;
 
-// Rows are dealt out in turn, so that no process has consecutive ones.
+// Rows are distributed in turn, so that no process has consecutive ones.
 Epetra_Map rows_in_turn(Epetra_Comm const& comm, int base = 0) {
     std::vector<int> mine;
     for (int i = comm.MyPID(); i < order; i += comm.NumProc()) mine.push_back(base + i);

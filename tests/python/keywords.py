@@ -1,4 +1,4 @@
-"""Prints espalier/_keywords.py, made from the table of options in the extension module. tests/python holds the file to it:
+"""Prints espalier/_keywords.py, made from the table of options in the extension module. A test compares the file with it:
 
 PYTHONPATH=build/release/python python3 tests/python/keywords.py > tools/python/espalier/_keywords.py
 """

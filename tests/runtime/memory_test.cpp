@@ -108,7 +108,7 @@ TEST(Arena, QueriesOfLongRangesAreSampledButAddUp) {
 
 TEST(Arena, IsDistributedOverNodesAsAsked) {
     int const node = machine().nodes()[0].os_index;
-    // A node that no machine has is a wish that is not granted.
+    // A node that no machine has is ignored.
     NodeRange const ranges[] = {{5000, node}, {0, node}, {3 << 20, node}, {100, 1000}, {5000, node}};
     Arena const arena = Arena::on_nodes(ranges);
     EXPECT_EQ(arena.size(), std::size_t{5000 + (3 << 20) + 100 + 5000});

@@ -1,4 +1,4 @@
-// Messages that the workers move along themselves, and the question whether they all wait.
+// Messages that the workers move themselves, and the detection that all of them wait.
 
 #include "support.hpp"
 
@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Is it true before ten seconds are over?
+/// Whether it becomes true within ten seconds.
 bool becomes_true(std::function<bool()> const& condition) {
     auto const deadline = std::chrono::steady_clock::now() + 10s;
     while (!condition())
@@ -30,7 +30,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, PollingTeam, ::testing::ValuesIn(team_sizes));
 using SmallPollingTeam = TeamOfEachSize;
 INSTANTIATE_TEST_SUITE_P(Sizes, SmallPollingTeam, ::testing::Values(1, 3));
 
-// Every event comes by a poll; one worker after the other is the one that polls.
+// Every event comes from a poll; the workers poll one after another.
 TEST_P(PollingTeam, WorkersReleaseTasksByThemselves) {
     TaskId const tasks = 300;
     auto const edges = random_edges(tasks, 1, 4);
@@ -61,7 +61,7 @@ TEST_P(SmallPollingTeam, IsDoneBetweenTasksByEveryWorker) {
     for (int w = 0; w < size; ++w) EXPECT_GE(polls[w], tasks[w]);
 }
 
-// Nobody wakes anybody for these events: only workers that look by themselves see them.
+// No worker is woken for these events, so only workers that poll see them.
 TEST_P(SmallPollingTeam, IdleWorkersNeverSleepForLong) {
     int const rounds = 50;
     std::atomic<int> sent{0};
@@ -94,7 +94,7 @@ TEST_P(SmallPollingTeam, AWorkerTellsThatItIsAboutToSleep) {
         for (int i = 0; i < rounds; ++i) {
             EXPECT_TRUE(becomes_true([&] { return team.idle(); }));
             EXPECT_TRUE(team.waits());
-            EXPECT_GE(slept, i + size); // all of them, and since then one for each task
+            EXPECT_GE(slept, i + size); // all of them, and then one for each task
             team.release(i);
             EXPECT_TRUE(becomes_true([&] { return done == i + 1; }));
         }
@@ -151,7 +151,7 @@ TEST(Polling, IdleIsTrueForGoodWhileOnlyAnEventCanHelp) {
     for (int const size : team_sizes) {
         for (bool const polls : {false, true}) {
             WorkerTeam team(machine(), size);
-            EXPECT_FALSE(team.idle()); // nobody runs
+            EXPECT_FALSE(team.idle()); // no worker runs
             auto graph = graph_of(3, {{0, 1}});
             ++graph.num_predecessors[2];
             std::atomic<bool> busy_is_idle{false};

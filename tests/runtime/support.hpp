@@ -1,5 +1,5 @@
-// What the tests of the runtime share: small task graphs, a plain queue as a policy, a run that checks
-// itself, and two assertions.
+// Helpers of the tests of the runtime: small task graphs, a simple queue as a policy, a run that checks itself, and
+// two assertions.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ inline void PrintTo(Status status, std::ostream* out) {
     *out << to_string(status);
 }
 
-/// Is `part` in `text`? Shows both when not.
+/// Whether `part` is in `text`; shows both if not.
 inline ::testing::AssertionResult contains(std::string const& text, std::string const& part) {
     if (text.find(part) != std::string::npos) return ::testing::AssertionSuccess();
     return ::testing::AssertionFailure() << '"' << part << "\" is not in: " << text;
@@ -71,7 +71,7 @@ inline std::vector<Edge> chain_edges(TaskId tasks) {
     return edges;
 }
 
-/// One queue under a lock for all workers. Counts a steal when a worker gets what another has pushed.
+/// One queue with a lock for all workers. Counts a steal if a worker gets a task that another one has pushed.
 class FifoPolicy : public Policy {
   public:
     explicit FifoPolicy(int workers) : steals_(static_cast<std::size_t>(workers), 0) {}
@@ -96,7 +96,7 @@ class FifoPolicy : public Policy {
     std::vector<std::int64_t> steals_; ///< Under mutex_; read between runs.
 };
 
-/// What a worker finds in a policy and runs, one task after the other.
+/// The tasks that a worker finds in a policy and runs, one after another.
 inline std::vector<TaskId> drain(Policy& policy, WorkerId worker) {
     std::vector<TaskId> found;
     for (TaskId task; (task = policy.pop(worker)) != no_task; policy.on_start(worker)) found.push_back(task);
@@ -120,7 +120,7 @@ class TeamOfEachSize : public ::testing::TestWithParam<int> {
     FifoPolicy policy{size};
 };
 
-/// Runs a graph; each task checks, without any synchronization of its own, what its predecessors wrote.
+/// Runs a graph. Each task checks, without synchronization of its own, the values that its predecessors wrote.
 inline void run_checked(WorkerTeam& team, std::vector<Edge> const& edges, TaskId tasks, Policy& policy) {
     auto const graph = graph_of(tasks, edges);
     std::vector<std::vector<TaskId>> predecessors(tasks);

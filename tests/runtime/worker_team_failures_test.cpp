@@ -117,7 +117,7 @@ TEST_P(FailingTeam, ReportsACycleInsteadOfHanging) {
     run_checked(team, chain_edges(20), 20, policy);
 }
 
-/// Loses task `lost`, or hands out task `twice` a second time, or hands out `invented` with task 3.
+/// Loses task `lost`, or returns task `twice` a second time, or returns `invented` with task 3.
 class BrokenPolicy : public FifoPolicy {
   public:
     using FifoPolicy::FifoPolicy;

@@ -267,8 +267,7 @@ double busiest(WorkerTeam& team, std::function<void()> const& idle) {
     return *std::max_element(seconds.begin(), seconds.end());
 }
 
-// One task of 200 ms; the other workers must not look for work all that time. The one that runs it uses no
-// time either.
+// There is one task of 200 ms, which uses no processor time. The other workers must not search for work meanwhile.
 TEST_P(TeamOfSeveral, IdleWorkersSleep) {
     auto const run = [&] {
         team.run(graph_of(2, {{0, 1}}), policy, [](TaskId t, WorkerId) {
@@ -283,7 +282,7 @@ TEST(WorkerTeam, IdleTeamsSleepBetweenTwoRuns) {
     EXPECT_LT(busiest(team, [] { std::this_thread::sleep_for(100ms); }), 0.03);
 }
 
-// A sleeping worker is woken for a task that any may take: two tasks that wait for each other finish.
+// A sleeping worker is woken for a task that any worker may take, so two tasks that wait for each other finish.
 TEST(WorkerTeam, ReadyTasksWakeSleepers) {
     WorkerTeam team(machine(), 2);
     for (int round = 0; round < 10; ++round) {
@@ -308,7 +307,7 @@ TEST(WorkerTeam, BusyTimeAndStealsAreCounted) {
     EXPECT_GE(stats.busy_s(), 0.020);
     EXPECT_EQ(stats.steals(), stats.workers[0].tasks); // all were pushed by worker 1
     auto const again = team.run(graph, policy, nothing);
-    EXPECT_EQ(again.steals(), again.workers[0].tasks); // of this run alone
+    EXPECT_EQ(again.steals(), again.workers[0].tasks); // in this run
 }
 
 TEST_P(TeamOf, EventsFromOutsideReleaseTasks) {
@@ -335,10 +334,10 @@ TEST_P(TeamOf, EventsFromOutsideReleaseTasks) {
     progress.join();
     EXPECT_EQ(stats.tasks(), tasks);
     EXPECT_EQ(seen, message);
-    EXPECT_FALSE(team.release(0)); // no run goes on
+    EXPECT_FALSE(team.release(0)); // no run is active
 }
 
-/// Each worker has its own queue, and a task goes to its home: wakes exactly that worker.
+/// Each worker has its own queue. A task goes to its home and wakes exactly that worker.
 class HomePolicy : public Policy {
   public:
     HomePolicy(std::vector<WorkerId> home, int workers) : home_(std::move(home)) {

@@ -52,7 +52,7 @@ TEST(WrittenPages, BelongToTheNodeThatWritesMost) {
     EXPECT_EQ(in_pages(pages, at, page), expected);
     EXPECT_EQ(pages.bytes_of_node(), (std::vector<std::uint64_t>{page, 4 * page, page}));
 
-    // The lower node gets a page that two write equally; larger pages are wholes.
+    // A page that two nodes write equally goes to the lower one. Larger pages are not divided.
     auto const halves = [&](TaskId task, WriteRegister const& add) {
         if (task < 2) add({at + (1 - task) * page, page});
     };

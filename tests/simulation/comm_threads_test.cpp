@@ -16,7 +16,7 @@ constexpr CommThreads none{.count = 0}, one{.count = 1}, two{.count = 2};
 constexpr CommThreads one_shared{.count = 1, .have_own_cores = false};
 constexpr CommThreads two_shared{.count = 2, .have_own_cores = false};
 
-// Of 4 bytes: 4 seconds on a link, 3 seconds in between, and 1 + 2 seconds of a thread at each end.
+// A message of 4 bytes takes 4 seconds on a link, 3 seconds of latency, and 1 + 2 seconds of a thread at each end.
 constexpr Network slow{.latency = 5, .bandwidth = 1, .overhead = 1, .copy_bandwidth = 2};
 
 MachineModel two_processes(int threads) {
@@ -75,7 +75,7 @@ TEST(CommThreads, WithoutThreadsWorkersSendAndReceiveBetweenTasks) {
 }
 
 TEST(CommThreads, WorkersOfAProcessHandleOneMessageAtATime) {
-    // Tasks 0 and 1 end at 1 on workers 0 and 1 and have messages 2 and 3. Worker 1 goes on with task 4.
+    // Tasks 0 and 1 end at 1 on workers 0 and 1 and send messages 2 and 3. Worker 1 continues with task 4.
     FactorTasks tasks;
     tasks.tasks.resize(5);
     for (TaskId const t : {2, 3})

@@ -1,4 +1,4 @@
-// Times of tasks where memory has a place, worked by hand and on random structures.
+// Times of tasks that depend on the place of their memory, worked by hand and on random structures.
 #include "simulation/memory_clock.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ TEST(MemoryClock, WorksAnUpdateByHand) {
     schedule.tasks.graph.cost = {1, 8, 1};
 
     MemoryClock local(structure, model, options.format, schedule, Allocation::local);
-    // On node 0 a quarter of the bytes is near, the rest takes three times as long; node 1 is the reverse.
+    // On node 0 a quarter of the bytes is local, and the rest takes three times as long. On node 1 it is the reverse.
     EXPECT_DOUBLE_EQ(local.begin(1, 0, 0), 8 * (0.25 + 0.75 * 3));
     EXPECT_DOUBLE_EQ(local.touched()[0].share(), 0.25);
     local.end(1, 0);
@@ -70,7 +70,7 @@ TEST(MemoryClock, DividesTheBandwidthOfANodeAmongThoseWhoUseIt) {
     clock.end(1, 0);
     clock.end(1, 1);
     EXPECT_DOUBLE_EQ(clock.begin(1, 1, 0), 2) << "those that have ended ask for nothing";
-    // A thread asks for no more than it can stream.
+    // A thread requests no more than it can stream.
     model.bandwidth = 4200;
     MemoryClock slow(structure, model, options.format, schedule, Allocation::global);
     EXPECT_DOUBLE_EQ(slow.begin(1, 0, 0), 1);

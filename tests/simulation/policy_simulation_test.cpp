@@ -93,7 +93,7 @@ TEST(PolicySimulation, RecordsWhoStoleWhatFromWhomAndWhen) {
 }
 
 TEST(PolicySimulation, AFreeWorkerIsAskedFromTheHomeOn) {
-    // All six are idle, any may run it: worker 4, whose data it is, does.
+    // All six are idle and may run the task. Worker 4, which owns its data, does.
     auto graph = independent_tasks(1);
     graph.home = {4};
     std::vector<WorkerRange> const candidates{{0, 6}};
@@ -103,7 +103,7 @@ TEST(PolicySimulation, AFreeWorkerIsAskedFromTheHomeOn) {
 }
 
 TEST(PolicySimulation, WhatAWorkerMakesReadyInAQueueOfItsOwnIsFoundByItselfAndTheRestFromTheHomeOn) {
-    // Task 1 follows task 0, which worker 0 runs, and is at home with worker 3, which idles.
+    // Task 1 follows task 0, which worker 0 runs. Its home is worker 3, which is idle.
     auto graph = graph_of({1, 1}, {{1}, {}});
     graph.home = {0, 3};
     PolicyMachine const machine({0, 0, 1, 1});

@@ -12,8 +12,8 @@
 namespace espalier {
 namespace {
 
-// Every task is run once by a worker of its process, after its predecessors; messages take what the network
-// takes; the owners are those that run the factor tasks, and candidates.
+// Every task runs once on a worker of its process, after its predecessors. Messages take the time of the network. The
+// owners run the factor tasks and are candidates.
 void expect_consistent(BlockStructure const& structure, Schedule const& schedule) {
     MachineModel const& machine = schedule.machine;
     auto const& graph = schedule.tasks.graph;
@@ -66,7 +66,7 @@ void expect_consistent(BlockStructure const& structure, Schedule const& schedule
     EXPECT_LE(schedule.efficiency(), 1 + 1e-9);
 }
 
-// Each process contributes to a cblk of another in one message at most, and exactly where it has something.
+// Each process sends at most one message for a cblk of another process, and exactly if it contributes to it.
 void expect_one_message_a_contributor(BlockStructure const& structure, Schedule const& schedule) {
     std::set<std::pair<std::int32_t, CblkId>> wanted, found;
     for (CblkId j = 0; j < structure.num_cblks(); ++j)
@@ -133,7 +133,7 @@ void expect_sound_memory(BlockStructure const& structure, Schedule const& schedu
     EXPECT_DOUBLE_EQ(sent, schedule.message_bytes());
 }
 
-// The peaks of fan-in memory, from the blocks alive at each moment when one appears.
+// The peaks of fan-in memory, from the blocks that exist whenever one is added.
 void expect_exact_peaks(Schedule const& schedule) {
     struct Life {
         std::int32_t process;
@@ -298,7 +298,7 @@ TEST(MessageNetwork, LetsMessagesWaitForEachOther) {
     EXPECT_EQ(network.reach(same_way, 1), 2 + 1); // leaves when the first has left
     EXPECT_EQ(network.arrive(same_way, 3), 3 + 3);
     EXPECT_EQ(network.reach(same_end, 1.5), 2.5);
-    EXPECT_EQ(network.arrive(same_end, 2.5), 3 + 1); // comes in after the first
+    EXPECT_EQ(network.arrive(same_end, 2.5), 3 + 1); // arrives after the first
     EXPECT_EQ(network.reach(late, 20), 20 + 1);
     EXPECT_EQ(network.arrive(late, 21), 21 + 0.5);
 }

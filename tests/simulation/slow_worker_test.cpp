@@ -1,5 +1,5 @@
-// What dynamic schedules are for: a worker that is slower than predicted. Tasks sleep instead of working, so
-// that this holds on a busy machine, too.
+// A worker that is slower than predicted, for which dynamic schedules exist. Tasks sleep instead of working, so that
+// the test also holds on a busy machine.
 #include <gtest/gtest.h>
 
 #include "runtime/worker_team.hpp"
@@ -12,7 +12,7 @@ namespace {
 constexpr int workers = 2;
 constexpr double slowdown = 2;
 
-// Seconds of a run in which worker 0 takes `factor` times as long for everything.
+// Seconds of a run in which worker 0 takes `factor` times as long for each task.
 double seconds_of_run(FactorPlan const& plan, double factor, double scale) {
     WorkerTeam team(Topology::synthetic("core:2"), workers, false);
     auto const policy = plan.make_policy();
@@ -36,7 +36,7 @@ CblkId add_subtree(int height, std::vector<CblkId>& parent, std::vector<Index>& 
 }
 
 TEST(SlowWorker, DynamicScheduleRecoversFourFifthsOfWhatTheStaticOneLoses) {
-    // A balanced binary tree of seven levels in postorder, wide at its leaves: nothing but balance counts.
+    // A balanced binary tree of seven levels in postorder, wide at its leaves, so that only the balance matters.
     std::vector<CblkId> parent;
     std::vector<Index> width;
     add_subtree(6, parent, width);
@@ -49,7 +49,7 @@ TEST(SlowWorker, DynamicScheduleRecoversFourFifthsOfWhatTheStaticOneLoses) {
     FactorPlan const dynamic = make_factor_plan(structure, CostModel{}, machine, options);
 
     double const scale = 1.0 / fixed.total_cost();
-    // Two workers, one at half speed: nobody could be faster.
+    // The least possible time of two workers, one of which has half the speed.
     double const best = scale * fixed.total_cost() / (1 + 1 / slowdown);
     // Other processes can only add to the times, so the shortest of some runs counts.
     double lists = std::numeric_limits<double>::infinity(), queues = lists;

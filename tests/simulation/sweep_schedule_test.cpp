@@ -181,7 +181,7 @@ TEST(SweepSchedule, KeptUnknownsTakeNoTime) {
     EXPECT_NEAR(schedule.solve_seconds(), 4 * model.sweep(structure.cblk(0)), 1e-12);
 }
 
-// The plans of the processes have together the tasks of the schedule, in the same order.
+// The plans of all processes together have the tasks of the schedule, in the same order.
 TEST(SolvePlans, AreThePartsOfTheSchedule) {
     auto const structure = [] {
         auto made = random_structure(120, 8);

@@ -1,5 +1,5 @@
-// Tasks of panels that are cut into groups of rows: everything is done once, after what it reads, and never
-// by two at a time.
+// Tasks of panels that are cut into groups of rows. Each operation is done once, after those whose results it reads,
+// and no two tasks write the same rows at the same time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -70,7 +70,7 @@ class Checker {
         EXPECT_EQ(task.group == whole_panel, !schedule_.groups.is_cut(task.target));
         writers_[{task.process, task.target, task.group}].push_back(t);
         auto const owner = schedule_.process_of_cblk[task.target];
-        if (task.process == owner) { // then the panel is made of it
+        if (task.process == owner) { // then it becomes the panel
             auto const u = schedule_.partition.branch_of_cblk[task.target];
             auto const factor = schedule_.tasks.factor_of_branch[u];
             EXPECT_TRUE(before_[factor + std::max(0, task.group)][t]);

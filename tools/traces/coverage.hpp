@@ -25,7 +25,7 @@ class Coverage {
     [[nodiscard]] Nanoseconds covered(std::size_t column, std::size_t which) const {
         return covered_[column * classes_ + which];
     }
-    /// The begin of a column; boundary(columns()) is the end of the window.
+    /// The start of a column; boundary(columns()) is the end of the window.
     [[nodiscard]] Nanoseconds boundary(std::size_t column) const;
     /// The column of a time in the window.
     [[nodiscard]] std::size_t column_of(Nanoseconds time) const;

@@ -1,5 +1,4 @@
-// One random case: calls of a solver, and what their results must be. Throws Wrong for the first that is not
-// so.
+// One random case: calls of a solver, and checks of their results. Throws Wrong for the first wrong result.
 //
 // The bounds, with u the roundoff of the factors, n the order, and c the condition number of the scaled
 // matrix:
@@ -8,14 +7,12 @@
 //     forward-error bound   not below the true error, for c n u < 0.1
 //     rcond                 between 0.9 and 10 times the true one, for c n u < 0.01 (at least 0.9 times if a
 //                           note says that it may be too large); small if the matrix is singular
-//     inertia               exact if no pivot was replaced, nor the matrix reported as singular, and c n g u
-//     < 0.01, g the
-//                           growth that the pivoting allows
+//     inertia               exact if no pivot was replaced, the matrix was not reported as singular, and
+//                           c n g u < 0.01 with the growth g that the pivoting allows
 //     determinant           to a relative error of c n g u, likewise
-//     Schur complement      if its backward error is within the tolerance: to what that explains
-//     status                singular matrices are reported, or their system was solved; regular ones (c n g u
-//     < 0.01)
-//                           are solved, unless static pivots were replaced
+//     Schur complement      if its backward error is within the tolerance: to the error that this explains
+//     status                singular matrices are reported, or their system was solved; regular ones
+//                           (c n g u < 0.01) are solved, unless static pivots were replaced
 #pragma once
 
 #include <algorithm>
@@ -41,7 +38,7 @@ template <class... Parts> void require(bool holds, fmt::format_string<Parts...> 
     if (!holds) throw Wrong(fmt::format(text, std::forward<Parts>(parts)...));
 }
 
-/// Everything that a solver says about one matrix. On process 0.
+/// All results of a solver for one matrix, on process 0.
 template <class T> struct Answers {
     std::optional<Error> error;
     Report report;
@@ -171,7 +168,7 @@ template <class T> class Case {
         return out;
     }
 
-    // After the other questions, because the matrix may be factorized again for this one.
+    // Comes last, because it may factorize the matrix again.
     void ask_condition(Solver<T>& solver, CscMatrix<T> const& a, Answers<T>& out) const {
         out.rcond = out.report.factor.rcond = solver.reciprocal_condition(a);
         out.rcond_is_sure = std::ranges::none_of(solver.report().notes, [](std::string const& note) {

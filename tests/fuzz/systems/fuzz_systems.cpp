@@ -1,8 +1,8 @@
 // Solves random systems in random ways and compares all results with a dense reference in long double
 // (check_case.hpp).
 //
-//     fuzz_systems [--seed S] [--seconds T | --count N]     many cases; a random seed and 10 seconds by
-//     default fuzz_systems --case C                                 the one case that a failure has named
+//     fuzz_systems [--seed S] [--seconds T | --count N]     many cases; by default a random seed and 10 seconds
+//     fuzz_systems --case C                                 the one case that a failure has named
 //
 // A crash, and a case that takes more than a minute, end the program with the name of the case.
 // The exit status is 0 if all results are right, 1 if one is wrong, and 2 for wrong arguments.

@@ -1,4 +1,4 @@
-// Simulated factorizations of tiled matrices: owners, times worked by hand, and what the policies keep to.
+// Simulated factorizations of tiled matrices: owners, times worked by hand, and the rules of the policies.
 #include "tools/dense/tile_simulation.hpp"
 
 #include <map>
@@ -187,7 +187,7 @@ TEST(SimulatedTiles, FollowTheDataThatPushInitDeals) {
 TEST(SimulatedTiles, OnOneNodesMemoryShareItsBandwidth) {
     MachineModel machine = machine_of(4, 2);
     ScheduleSettings settings = places(PushInit::cyclicnuma);
-    machine.memory.node_bandwidth = 8 * 500; // a task asks for 8 x 300 to 8 x 500 bytes per second
+    machine.memory.node_bandwidth = 8 * 500; // a task requests 8 x 300 to 8 x 500 bytes per second
     double const local = run(DenseKind::qr, {120, 10}, machine, settings).run.makespan;
     settings.allocation = Allocation::global;
     EXPECT_GT(run(DenseKind::qr, {120, 10}, machine, settings).run.makespan, 2 * local);

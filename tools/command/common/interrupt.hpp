@@ -16,7 +16,7 @@ void watch_signals();
 /// From now on this process prints no error line, not even that of a signal: process 0 prints it.
 void stay_silent();
 
-/// Whether a progress bar stands in the terminal's current line.
+/// Whether a progress bar is in the current line of the terminal.
 void set_bar_visible(bool visible);
 
 /// Prints the error line of the run, which is about to end with `status`. A later signal ends the process
