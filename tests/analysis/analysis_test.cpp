@@ -111,7 +111,7 @@ TEST(Analysis, EndsWithTheOrderForIncompleteFactors) {
     EXPECT_EQ(analysis.form.kind, lu);
 }
 
-TEST(Analysis, PlansFactorsWithoutSupernodesIfAsked) {
+TEST(Analysis, PlansFactorsWithoutSupernodesIfRequested) {
     Options options;
     options.supernodes = Toggle::off;
     auto const a = generated<double>("convdiff3d:4");

@@ -211,7 +211,7 @@ TEST(ReadParts, LinesAreCutAnywhere) {
 }
 
 // Small files with faults anywhere.
-TEST(ReadParts, DamagedFilesAreRefusedInTheSameWords) {
+TEST(ReadParts, DamagedFilesAreRefusedWithTheSameMessages) {
     TemporaryDirectory const folder;
     std::mt19937 random(7);
     auto const below = [&](std::size_t n) { return static_cast<std::size_t>(random()) % n; };
@@ -262,7 +262,7 @@ TEST(ReadParts, RightHandSidesAreReadByRows) {
     }
 }
 
-TEST(ReadParts, OtherFormatsAreDealtOut) {
+TEST(ReadParts, OtherFormatsAreDistributed) {
     TemporaryDirectory const folder;
     std::string const harwell_boeing =
         fmt::format("{:72}{:8}\n", "a title", "key") +

@@ -50,7 +50,7 @@ TEST(PredictedTimes, DoNotImproveWithWorkersForAChain) {
               20);
 }
 
-TEST(PredictedTimes, LieBetweenTheShareOfAWorkerAndAllWork) {
+TEST(PredictedTimes, AreBetweenTheShareOfAWorkerAndAllWork) {
     for (char const* spec : {"lap3d:8", "convdiff3d:3"})
         for (Index const levels : {0, 2})
             for (int const workers : {2, 4}) {

@@ -91,7 +91,7 @@ TYPED_TEST(Lapack, SingularValuesDoNotReadPastTheMatrices) {
         }
 }
 
-TYPED_TEST(Lapack, OfNothingIsNothing) {
+TYPED_TEST(Lapack, AcceptsEmptyMatrices) {
     using T = TypeParam;
     orthonormalize(MatrixView<T>{nullptr, 5, 0, 5});
     EXPECT_TRUE((singular_values<T>({nullptr, 5, 0, 5}, {nullptr, 0, 0, 0}).empty()));

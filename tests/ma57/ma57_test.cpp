@@ -140,7 +140,7 @@ TEST(Ma57, CountsNegativeEigenvaluesOfSaddlePointSystems) {
     }
 }
 
-TEST(Ma57, TellsSingularSystemsFromRegularizedOnes) {
+TEST(Ma57, DistinguishesSingularSystemsFromRegularizedOnes) {
     Caller singular = saddle_point(40, 20, 3, 0, true);
     singular.analyze();
     EXPECT_EQ(singular.factorize(), 4);

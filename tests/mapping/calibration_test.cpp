@@ -24,7 +24,7 @@ TEST(NonnegativeLeastSquares, StopsAtZeroWhereTheMinimumIsBeyond) {
     EXPECT_EQ(x[1], 0);
 }
 
-TEST(NonnegativeLeastSquares, BearsColumnsThatAreZeroOrEqual) {
+TEST(NonnegativeLeastSquares, AcceptsColumnsThatAreZeroOrEqual) {
     std::vector<double> const a = {1, 0, 1, 2, 0, 2, 3, 0, 3}, b = {2, 4, 6};
     auto const x = nonnegative_least_squares(a, b);
     EXPECT_EQ(x[1], 0);
@@ -130,7 +130,7 @@ TEST(Calibration, IgnoresInterruptedCalls) {
     EXPECT_NEAR(found.model.update(large) / truth.update(large), 1, 1e-3);
 }
 
-TEST(Calibration, RefusesSamplesThatAreNone) {
+TEST(Calibration, RefusesInvalidSamples) {
     auto samples = samples_of(CostModel{}, 0);
     samples.updates[3].seconds = 0;
     EXPECT_THROW(fit_cost_model(samples, Scalar::d, KernelKind::cholesky), Error);

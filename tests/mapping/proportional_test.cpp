@@ -149,7 +149,7 @@ TEST(Mapping, MapsKeptCblksAboveTheRest) {
     EXPECT_EQ(mapping.candidates, (std::vector<Candidates>{{0, 1}, {0, 1}, {1, 2}, {1, 2}, {0, 2}, {0, 2}}));
 }
 
-TEST(Mapping, RejectsWhatIsNoMachineOrNoCost) {
+TEST(Mapping, RejectsInvalidMachinesAndCosts) {
     auto const structure = tree_of(chain(3));
     std::vector<double> const costs(3, 1.0);
     EXPECT_THROW(proportional_mapping(structure, costs, machine_of(0, 1)), Error);

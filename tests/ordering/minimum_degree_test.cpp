@@ -123,7 +123,7 @@ TEST(MinimumDegree, OrdersVerticesWithVeryManyNeighboursLast) {
     EXPECT_EQ(order.back(), 1000);
 }
 
-TEST(MinimumDegree, TakesAVertexWithWeightForSoManyAlikeVertices) {
+TEST(MinimumDegree, TreatsAWeightedVertexAsManyEqualOnes) {
     constexpr std::int32_t n = 60;
     auto const edges = random_edges(n, 110, 9);
     Graph graph;

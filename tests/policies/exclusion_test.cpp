@@ -61,7 +61,7 @@ TEST(Exclusion, RefusesResourcesThatDoNotExist) {
     EXPECT_THROW(exclusion.begin(independent_tasks({-2}, 1)), Error);
 }
 
-TEST(Exclusion, ForgetsNoTaskInAnyInterleavingAndNeverLetsTwoIn) {
+TEST(Exclusion, LosesNoTaskInAnyInterleavingAndNeverRunsTwoAtOnce) {
     TaskGraph const graph = independent_tasks(std::vector<std::int32_t>(5, 0), 1);
     for (int const left : {0, 1, 2}) { // in the queue or on the stack as the holder is done
         BasicExclusion<SteppedAtomics> exclusion;

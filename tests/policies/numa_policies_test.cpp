@@ -71,7 +71,7 @@ std::vector<WorkerId> owners(Policy& policy, TaskId task, WorkerId by) {
 
 using Workers = std::vector<WorkerId>;
 
-TEST(PlacesPolicy, DealsTheFirstTasksToTheNodesInTurn) {
+TEST(PlacesPolicy, DistributesTheFirstTasksToTheNodesInTurn) {
     auto const graph = graph_of(5, {{1, 2}});
     PlacesPolicy policy(graph, two_nodes, places(PushStrategy::loc, SelectStrategy::numa_proc));
     EXPECT_EQ(owners(policy, 4, 1), (Workers{2, 3}));
@@ -97,7 +97,7 @@ TEST(PlacesPolicy, TheFirstTasksFollowTheDataThatTheyWrite) {
     }
 }
 
-TEST(PlacesPolicy, DealsTheFirstTasksAtRandomBySeed) {
+TEST(PlacesPolicy, DistributesTheFirstTasksAtRandomBySeed) {
     auto const graph = graph_of(64, {});
     auto const dealt = [&](std::uint64_t seed) {
         ScheduleSettings settings = places(PushStrategy::loc, SelectStrategy::numa, true);
@@ -245,7 +245,7 @@ TEST(PlacesPolicy, CountsStealsByDistance) {
     EXPECT_EQ(policy.steals_by_distance(), (Counts{0, 1, 2, 3}));
 }
 
-TEST(PlacesPolicy, WakesTheOwnerOrTheNearestWorkerThatLooksIntoTheList) {
+TEST(PlacesPolicy, WakesTheOwnerOrTheNearestWorkerThatChecksTheList) {
     auto const graph = filling();
     struct Idle : IdleWorkers {
         std::set<WorkerId> workers;

@@ -72,7 +72,7 @@ struct Bed {
     }
 };
 
-TEST(ReadyQueue, ALookAtTheSizeBeforeSleepMissesNoTask) {
+TEST(ReadyQueue, ACheckOfTheSizeBeforeSleepMissesNoTask) {
     std::optional<SteppedQueue> queue;
     std::optional<Bed> bed;
     TaskId found = no_task;
@@ -94,7 +94,7 @@ TEST(ReadyQueue, ALookAtTheSizeBeforeSleepMissesNoTask) {
     EXPECT_GT(result.deadlocks, 0);
 }
 
-TEST(ReadyQueue, ALookAtSeveralQueuesMissesNoTaskThatIsPutBackIntoAnother) {
+TEST(ReadyQueue, ACheckOfSeveralQueuesMissesNoTaskThatIsPutBackIntoAnother) {
     // A worker finds that the resource of a task is held. The holder pushes the task again, perhaps into a queue that
     // the thief has already checked.
     std::optional<SteppedQueue> first, second;
@@ -145,7 +145,7 @@ struct BrokenAtomics : SteppedAtomics {
     };
 };
 
-TEST(ReadyQueue, TheSearchFindsALockThatLetsTwoIn) {
+TEST(ReadyQueue, TheSearchFindsALockThatTwoThreadsCanHold) {
     std::optional<BasicSpinLock<BrokenAtomics>> lock;
     int inside = 0, crowded = 0;
     auto const enter = [&] {

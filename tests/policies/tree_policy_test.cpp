@@ -34,7 +34,7 @@ TEST(TreePolicy, ServesItsLeafThenItsPathThenTheNearestBranches) {
     EXPECT_EQ(policy.steals_by_distance(), (std::vector<std::int64_t>{0, 2, 6}));
 }
 
-TEST(TreePolicy, TellsOfEachStealWhoseQueueItWasAndHowFarAway) {
+TEST(TreePolicy, ReportsTheVictimAndTheDistanceOfEachSteal) {
     std::vector<WorkerRange> const ranges{{0, 4}, {2, 4}, {3, 4}};
     auto const graph = tasks_for(ranges);
     TreePolicy policy(graph, ranges, PolicyMachine({0, 0, 0, 0}));

@@ -80,7 +80,7 @@ TEST(Arena, GivesItsMemoryBackToTheSystem) {
     EXPECT_GE(peak_rss_bytes(), static_cast<std::uint64_t>(32 << 20));
 }
 
-TEST(Arena, PagesComeWhenTouchedAndCanBeAskedFor) {
+TEST(Arena, PagesExistAfterTheirFirstTouchAndCanBeQueried) {
     for (Allocation const policy : all_policies) {
         Arena const arena((8 << 20) + 12345, policy);
         auto const before = query_nodes(arena.bytes());
@@ -106,7 +106,7 @@ TEST(Arena, QueriesOfLongRangesAreSampledButAddUp) {
     EXPECT_TRUE(location.node_bytes.empty());
 }
 
-TEST(Arena, IsDistributedOverNodesAsAsked) {
+TEST(Arena, IsDistributedOverNodesAsRequested) {
     int const node = machine().nodes()[0].os_index;
     // A node that no machine has is ignored.
     NodeRange const ranges[] = {{5000, node}, {0, node}, {3 << 20, node}, {100, 1000}, {5000, node}};

@@ -62,7 +62,7 @@ TEST_P(OtherRuntimeOf, RunsEachTaskOnceAfterItsPredecessors) {
     EXPECT_EQ(threads->run(graph_of(0, {}), nothing).tasks(), 0);
 }
 
-TEST_P(OtherRuntimeOf, UsesAsManyThreadsAsAreAskedFor) {
+TEST_P(OtherRuntimeOf, UsesAsManyThreadsAsRequested) {
     std::atomic<int> inside{0};
     auto const meet = [&](TaskId, WorkerId) {
         ++inside;
@@ -88,7 +88,7 @@ TEST_P(OtherRuntimeOf, RunsDeepAndWideGraphs) {
     EXPECT_EQ(ended, 100000);
 }
 
-TEST_P(OtherRuntimeOf, RethrowsTheFirstExceptionStopsAndGoesOn) {
+TEST_P(OtherRuntimeOf, StopsRethrowsTheFirstExceptionAndCanBeUsedAgain) {
     auto const graph = graph_of(2000, random_edges(2000, 1, 5));
     for (TaskId const fails : {0, 7, 900}) {
         std::atomic<int> started{0};

@@ -86,7 +86,7 @@ TEST_P(SmallPollingTeam, IdleWorkersNeverSleepForLong) {
     EXPECT_EQ(done, rounds);
 }
 
-TEST_P(SmallPollingTeam, AWorkerTellsThatItIsAboutToSleep) {
+TEST_P(SmallPollingTeam, AWorkerAnnouncesThatItWillSleep) {
     int const rounds = 50;
     std::atomic<int> slept{0};
     std::atomic<int> done{0};

@@ -12,7 +12,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, FailingTeam, ::testing::ValuesIn(team_sizes));
 using SmallFailingTeam = TeamOfEachSize;
 INSTANTIATE_TEST_SUITE_P(Sizes, SmallFailingTeam, ::testing::Values(1, 3));
 
-TEST_P(FailingTeam, RethrowsTheFirstExceptionAndGoesOn) {
+TEST_P(FailingTeam, RethrowsTheFirstExceptionAndCanBeUsedAgain) {
     auto const graph = graph_of(300, random_edges(300, 2, 17));
     std::mt19937 random(23);
     for (int round = 0; round < 30; ++round) {

@@ -66,7 +66,7 @@ TEST(BlockTriangular, FindsStrongComponentsOfRandomPatterns) {
 
 // The structural rank of small matrices by trying all sets of columns with Hall's condition is slow; a row or
 // column without entries, and two columns with one row in common, have known ranks.
-TEST(BlockTriangular, TellsTheStructuralRank) {
+TEST(BlockTriangular, FindsTheStructuralRank) {
     auto const empty_column = fill_pattern<double>(4, {{0, 0}, {1, 1}, {1, 3}, {3, 2}}, 1);
     EXPECT_EQ(block_triangular_form(pattern_of(empty_column))->structural_rank, 3);
     auto const shared_row = fill_pattern<double>(4, {{0, 2}, {1, 2}, {2, 2}, {2, 0}, {3, 3}, {3, 1}}, 1);

@@ -128,7 +128,7 @@ TEST(Engine, MessagesOccupyNoWorker) {
     EXPECT_DOUBLE_EQ(run.makespan, 7);
 }
 
-TEST(Engine, PrefersCandidatesAndReachesFartherForWhatIsUrgent) {
+TEST(Engine, PrefersCandidatesAndReachesFartherForUrgentTasks) {
     // Tasks 0 and 1 belong to worker 0. Worker 1, which is near enough, takes one instead of being idle. Then worker 0
     // is free first: 2 is its own, but 3, of worker 1, has a path to the end that is twice as long, and runs first.
     auto const graph = graph_of({4, 5, 2, 2, 2}, {{2, 3}, {}, {}, {4}, {}});

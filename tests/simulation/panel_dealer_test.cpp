@@ -38,7 +38,7 @@ TEST(PanelDealer, CandidatesTakeTurns) {
     EXPECT_EQ(one_node.next(0, {1, 3}), 2);
 }
 
-TEST(PanelDealer, PlacesDealsToTheNodesInTurn) {
+TEST(PanelDealer, PlacesDistributesToTheNodesInTurn) {
     PanelDealer dealer(settings_of(SchedulePolicy::places), machine_on({0, 0, 1, 1}));
     std::vector<WorkerId> owners;
     for (int i = 0; i < 6; ++i) owners.push_back(dealer.next(0, {0, 4}));
@@ -47,7 +47,7 @@ TEST(PanelDealer, PlacesDealsToTheNodesInTurn) {
     EXPECT_EQ(dealer.next(0, {1, 2}), 3); // node 1 has none
 }
 
-TEST(PanelDealer, PlacesDealsAtRandomBySeed) {
+TEST(PanelDealer, PlacesDistributesAtRandomBySeed) {
     auto const dealt = [](std::uint64_t seed) {
         PanelDealer dealer(settings_of(SchedulePolicy::places, PushInit::randnuma, seed),
                            machine_on({0, 1, 2}));

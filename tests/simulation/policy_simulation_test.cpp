@@ -75,7 +75,7 @@ TEST(PolicySimulation, LoosePoliciesLeaveNoWorkerIdleWhileTasksAreReady) {
     }
 }
 
-TEST(PolicySimulation, RecordsWhoStoleWhatFromWhomAndWhen) {
+TEST(PolicySimulation, RecordsThiefVictimTaskAndTimeOfEachSteal) {
     // Four tasks of worker 0: worker 1, at distance 1, takes two of them.
     auto graph = independent_tasks(4);
     graph.priority = {4, 3, 2, 1};
@@ -92,7 +92,7 @@ TEST(PolicySimulation, RecordsWhoStoleWhatFromWhomAndWhen) {
     }
 }
 
-TEST(PolicySimulation, AFreeWorkerIsAskedFromTheHomeOn) {
+TEST(PolicySimulation, TheHomeOfATaskRunsItIfAllAreIdle) {
     // All six are idle and may run the task. Worker 4, which owns its data, does.
     auto graph = independent_tasks(1);
     graph.home = {4};
@@ -102,7 +102,7 @@ TEST(PolicySimulation, AFreeWorkerIsAskedFromTheHomeOn) {
     EXPECT_EQ(simulate(graph, *policy, 6).worker_of_task[0], 4);
 }
 
-TEST(PolicySimulation, WhatAWorkerMakesReadyInAQueueOfItsOwnIsFoundByItselfAndTheRestFromTheHomeOn) {
+TEST(PolicySimulation, AWorkerRunsTheTasksOfItsOwnQueueAndTheHomeTheOthers) {
     // Task 1 follows task 0, which worker 0 runs. Its home is worker 3, which is idle.
     auto graph = graph_of({1, 1}, {{1}, {}});
     graph.home = {0, 3};

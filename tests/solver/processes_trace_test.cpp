@@ -165,7 +165,7 @@ TEST_F(ProcessesTrace, FollowsMessagesFromTaskToTask) {
     }
 }
 
-TEST_F(ProcessesTrace, LiesBesideItsPrediction) {
+TEST_F(ProcessesTrace, IsComparableWithItsPrediction) {
     auto const matrix = generated<double>("lap3d:9");
     Options const options = recording(SchedulePolicy::static_order, 1);
     Report report;
@@ -183,7 +183,7 @@ TEST_F(ProcessesTrace, LiesBesideItsPrediction) {
             << phase;
 }
 
-TEST_F(ProcessesTrace, IsOfThoseWhoFollowToo) {
+TEST_F(ProcessesTrace, IncludesProcessesThatFollow) {
     auto const matrix = generated<double>("lap3d:7");
     run_processes(3, [&](Communicator const& comm) {
         if (comm.rank() > 0) return Solver<double>::follow({}, comm);

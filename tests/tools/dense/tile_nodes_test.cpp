@@ -9,7 +9,7 @@
 
 namespace espalier {
 
-TEST(TileNodes, TellWhereStoredTilesAre) {
+TEST(TileNodes, AreReportedForStoredTiles) {
     Topology const machine = Topology::detect();
     for (DenseKind const kind : kinds) {
         TileGrid const grid{300, 64};

@@ -41,7 +41,7 @@ SimulatedTiles run(DenseKind kind, TileGrid const& grid, MachineModel const& mac
     return simulate_tiles(tasks, owners, machine, 1e18, settings);
 }
 
-TEST(TileOwners, DealTilesToNodesInTurn) {
+TEST(TileOwners, DistributeTilesToNodesInTurn) {
     PolicyMachine const machine({0, 0, 1, 1, 2, 2});
     TileGrid const grid{50, 10};
     TileOwners const cholesky(DenseKind::cholesky, grid, machine, PushInit::cyclicnuma, 0);
@@ -56,7 +56,7 @@ TEST(TileOwners, DealTilesToNodesInTurn) {
     EXPECT_EQ(qr.num_workers(), 6);
 }
 
-TEST(TileOwners, DealTilesToNodesAtRandom) {
+TEST(TileOwners, DistributeTilesToNodesAtRandom) {
     PolicyMachine const machine({0, 0, 1, 1, 2, 2});
     TileGrid const grid{600, 10};
     TileOwners const one(DenseKind::qr, grid, machine, PushInit::randnuma, 1);
@@ -160,7 +160,7 @@ TEST(SimulatedTiles, OnOneNodeTakeTheirCosts) {
     }
 }
 
-TEST(SimulatedTiles, FollowTheDataThatPushInitDeals) {
+TEST(SimulatedTiles, FollowTheDataThatPushInitDistributes) {
     MachineModel const machine = machine_of(4, 2, 2);
     PolicyMachine const nodes(machine.node_of_thread);
     TileGrid const grid{120, 10};
@@ -184,7 +184,7 @@ TEST(SimulatedTiles, FollowTheDataThatPushInitDeals) {
     }
 }
 
-TEST(SimulatedTiles, OnOneNodesMemoryShareItsBandwidth) {
+TEST(SimulatedTiles, InTheMemoryOfOneNodeShareItsBandwidth) {
     MachineModel machine = machine_of(4, 2);
     ScheduleSettings settings = places(PushInit::cyclicnuma);
     machine.memory.node_bandwidth = 8 * 500; // a task requests 8 x 300 to 8 x 500 bytes per second
