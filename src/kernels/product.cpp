@@ -15,34 +15,51 @@ template <class T, class Stride> struct TiledProduct {
     template <int bytes>
     ESPALIER_INLINE static void run(vector::Operands<Real<T>, Stride> const& op, bool conjugate_b) {
         constexpr int columns = bytes == 64 ? 8 : vector::is_fallback<bytes> ? 2 : 4;
-        vector::product<T, vector::lanes<T, bytes>, is_complex<T> ? columns / 2 : columns>(op, conjugate_b);
+        constexpr int vectors = bytes == 32 ? 2 : 3; // 16 registers are too few for three vectors and four columns
+        vector::product<T, vector::lanes<T, bytes>, vectors, is_complex<T> ? columns / 2 : columns>(op, conjugate_b);
     }
 };
 
-// Blocks of A have at most 256 KiB, so they stay in the second-level cache for all columns of C.
-template <class T> constexpr Index block_rows = is_complex<T> ? 128 : 256;
+// A product is divided along the depth, so that the rows of A for a tile take half of the first-level cache.
 constexpr Index block_depth = 128;
+// Assignments are not divided, up to this depth they use copies.
+constexpr Index most_copied_depth = 256;
 
-// Columns at distances of a multiple of 1 KiB map to few sets of the first-level cache and evict each other. Tiles
-// then read a copy.
+// Copies of operands. Columns of A at distances of a multiple of 1 KiB map to few sets of the first-level cache and
+// evict each other, and so do rows of B^T. Other operands are copied if they are read often enough.
 template <class T> bool collides(MatrixView<T const> a) {
     return a.ld * static_cast<Index>(sizeof(T)) % 1024 == 0 && a.cols > 32;
 }
+template <class T> bool copies_a(MatrixView<T const> a, Index columns) { return columns >= 64 || collides(a); }
+template <class T> bool copies_b(Op op_b, MatrixView<T const> b, Index rows) {
+    return op_b != Op::none && (rows >= 96 || collides(b));
+}
 
-// The copy of a block whose columns collide. At most most_rows x block_depth entries.
-template <class T> class SpacedCopy {
+// Memory for copies, which stay in the second-level cache.
+template <class T> class Copies {
   public:
-    static constexpr Index most_rows = 128;
+    /// The number of columns of C for which B is copied at once.
+    static Index most_columns(Index depth) {
+        return bytes_of_b / (depth * Index{sizeof(T)}) / vector::strip_columns * vector::strip_columns;
+    }
+    [[nodiscard]] Real<T>* for_a() { return reinterpret_cast<Real<T>*>(a_); }
 
-    MatrixView<T const> of(MatrixView<T const> block) {
-        T* const entries = reinterpret_cast<T*>(bytes_);
-        for (Index j = 0; j < block.cols; ++j) std::copy_n(block.column(j), block.rows, entries + j * ld);
-        return {entries, block.rows, block.cols, ld};
+    /// The rows of B^T, row p of strip s of columns at ((s * depth) + p) * strip_columns.
+    T const* strips_of(MatrixView<T const> b) {
+        constexpr Index strip = vector::strip_columns;
+        T* const entries = reinterpret_cast<T*>(b_);
+        for (Index j = 0; j < b.rows; j += strip) {
+            T* const to = entries + j * b.cols;
+            Index const columns = std::min(strip, b.rows - j);
+            for (Index p = 0; p < b.cols; ++p) std::copy_n(b.column(p) + j, columns, to + p * strip);
+        }
+        return entries;
     }
 
   private:
-    static constexpr Index ld = most_rows + 64 / static_cast<Index>(sizeof(T));
-    alignas(64) std::byte bytes_[ld * block_depth * sizeof(T)]; // not cleared
+    static constexpr Index bytes_of_b = 256 * 1024;
+    alignas(64) std::byte a_[vector::most_vectors * 64 * most_copied_depth]; // not cleared
+    alignas(64) std::byte b_[bytes_of_b];
 };
 
 template <class T> bool tiles_are_faster(MatrixView<T const> a, MatrixView<T> c) {
@@ -59,9 +76,11 @@ template <class T> bool tiles_are_faster(MatrixView<T const> a, MatrixView<T> c)
     return false;
 }
 
-template <class T> void tiled_product(InstructionSet instructions, vector::Into into, Op op_b,
-                                      MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c) {
-    auto const run = [&](Index depth_stride, auto column_stride) {
+// The product without division. B is copied if `copies` is given and it is transposed, A if copy_a is given.
+template <class T> void tiled_product(InstructionSet instructions, vector::Into into, Op op_b, MatrixView<T const> a,
+                                      MatrixView<T const> b, MatrixView<T> c, Copies<T>* copies, Real<T>* copy_a) {
+    T const* const strips = copies ? copies->strips_of(b) : nullptr;
+    auto const run = [&](Index depth_stride, auto column_stride, Index strip_stride) {
         constexpr Index parts = is_complex<T> ? 2 : 1;
         using R = Real<T>;
         // std::complex<R> is laid out as R[2], by the standard.
@@ -71,18 +90,22 @@ template <class T> void tiled_product(InstructionSet instructions, vector::Into 
                                              .depth = a.cols,
                                              .a = reinterpret_cast<R const*>(a.data),
                                              .lda = parts * a.ld,
-                                             .b = reinterpret_cast<R const*>(b.data),
+                                             .b = reinterpret_cast<R const*>(strips ? strips : b.data),
                                              .depth_stride = depth_stride,
                                              .column_stride = column_stride,
+                                             .strip_stride = strip_stride,
                                              .c = reinterpret_cast<R*>(c.data),
                                              .ldc = parts * c.ld,
-                                             .into = into};
+                                             .into = into,
+                                             .copy = copy_a};
         vector::run_with<TiledProduct<T, Stride>>(instructions, op, op_b == Op::adjoint);
     };
     if (op_b == Op::none)
-        run(1, b.ld);
+        run(1, b.ld, b.ld);
+    else if (strips)
+        run(vector::strip_columns, vector::UnitStride(), a.cols);
     else
-        run(b.ld, vector::UnitStride());
+        run(b.ld, vector::UnitStride(), 1);
 }
 
 // The part of B in op(B) with these rows and columns.
@@ -91,47 +114,27 @@ MatrixView<T const> part_of(Op op_b, MatrixView<T const> b, Index row, Index col
     return op_b == Op::none ? b.block(row, column, rows, columns) : b.block(column, row, columns, rows);
 }
 
-// C -= A op(B) for operands with columns that collide.
-template <class T>
-void spaced_product(Op op_b, MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c) {
-    constexpr Index most = SpacedCopy<T>::most_rows;
+// Divides the product, and copies operands where it pays. Only a subtraction can be divided along the depth.
+template <class T> void divided_product(vector::Into into, Op op_b, MatrixView<T const> a, MatrixView<T const> b,
+                                        MatrixView<T> c) {
     auto const instructions = widest_instruction_set();
-    bool const copies_a = collides(a), copies_b = collides(b);
-    struct Copies {
-        SpacedCopy<T> a, b;
-    };
-    // Up to 540 KB, more than some threads of programs have on their stacks.
-    thread_local auto const copies = std::make_unique_for_overwrite<Copies>();
-    auto& [copy_a, copy_b] = *copies;
-    for (Index p = 0; p < a.cols; p += block_depth) {
-        Index const depth = std::min(block_depth, a.cols - p);
-        for (Index j = 0; j < c.cols; j += most) {
-            Index const columns = std::min(most, c.cols - j);
-            auto b_part = part_of(op_b, b, p, j, depth, columns);
-            if (copies_b) b_part = copy_b.of(b_part);
-            for (Index i = 0; i < c.rows; i += most) {
-                Index const rows = std::min(most, c.rows - i);
-                auto a_part = a.block(i, p, rows, depth);
-                if (copies_a) a_part = copy_a.of(a_part);
-                tiled_product<T>(instructions, vector::Into::subtract, op_b, a_part, b_part,
-                                 c.block(i, j, rows, columns));
-            }
-        }
+    Index const step = into == vector::Into::subtract ? std::min(block_depth, a.cols) : a.cols;
+    bool const copy_a = step <= most_copied_depth && copies_a(a, c.cols);
+    bool const copy_b = step <= most_copied_depth && copies_b(op_b, b, c.rows);
+    Copies<T>* copies = nullptr;
+    if (copy_a || copy_b) {
+        // 304 KiB, more than some threads of programs have on their stacks.
+        thread_local auto const memory = std::make_unique_for_overwrite<Copies<T>>();
+        copies = memory.get();
     }
-}
-
-// Multiplies blocks of A with all columns. Only a subtraction can be split along the depth.
-template <class T> void blocked_product(vector::Into into, Op op_b, MatrixView<T const> a,
-                                        MatrixView<T const> b, MatrixView<T> c) {
-    auto const instructions = widest_instruction_set();
-    Index const step = into == vector::Into::subtract ? block_depth : a.cols;
+    Index const strips = copy_b ? Copies<T>::most_columns(step) : c.cols;
     for (Index p = 0; p < a.cols; p += step) {
         Index const depth = std::min(step, a.cols - p);
-        auto const b_part = part_of(op_b, b, p, 0, depth, c.cols);
-        for (Index i = 0; i < c.rows; i += block_rows<T>) {
-            Index const rows = std::min(block_rows<T>, c.rows - i);
-            tiled_product<T>(instructions, into, op_b, a.block(i, p, rows, depth), b_part,
-                             c.block(i, 0, rows, c.cols));
+        for (Index j = 0; j < c.cols; j += strips) {
+            Index const columns = std::min(strips, c.cols - j);
+            tiled_product<T>(instructions, into, op_b, a.block(0, p, a.rows, depth),
+                             part_of(op_b, b, p, j, depth, columns), c.block(0, j, c.rows, columns),
+                             copy_b ? copies : nullptr, copy_a ? copies->for_a() : nullptr);
         }
     }
 }
@@ -140,26 +143,23 @@ template <class T> void blocked_product(vector::Into into, Op op_b, MatrixView<T
 
 template <class T> void subtract_small_product(InstructionSet instructions, Op op_b, MatrixView<T const> a,
                                                MatrixView<T const> b, MatrixView<T> c) {
-    if (c.rows > 0) tiled_product(instructions, vector::Into::subtract, op_b, a, b, c);
+    if (c.rows > 0) tiled_product<T>(instructions, vector::Into::subtract, op_b, a, b, c, nullptr, nullptr);
 }
 
 template <class T>
 void subtract_product(Op op_b, MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c) {
     if (c.rows == 0 || c.cols == 0 || a.cols == 0) return;
-    if (!tiles_are_faster(a, c))
-        gemm<T>(Op::none, op_b, T(-1), a, b, T(1), c);
-    else if (collides(a) || collides(b))
-        spaced_product(op_b, a, b, c);
+    if (tiles_are_faster(a, c))
+        divided_product(vector::Into::subtract, op_b, a, b, c);
     else
-        blocked_product(vector::Into::subtract, op_b, a, b, c);
+        gemm<T>(Op::none, op_b, T(-1), a, b, T(1), c);
 }
 
 template <class T>
 void assign_product(Op op_b, MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c) {
     if (c.rows == 0 || c.cols == 0) return;
-    bool const uses_tiles = a.cols > 0 && tiles_are_faster(a, c) && !collides(a) && !collides(b);
-    if (uses_tiles)
-        blocked_product(vector::Into::assign, op_b, a, b, c);
+    if (a.cols > 0 && tiles_are_faster(a, c))
+        divided_product(vector::Into::assign, op_b, a, b, c);
     else
         gemm<T>(Op::none, op_b, T(1), a, b, T(0), c);
 }

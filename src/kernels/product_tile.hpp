@@ -7,6 +7,9 @@
 // of rows of A with a row of broadcast entries of B. If the rows do not fill the last vector, it is moved up
 // and overlaps the previous vector of the tile: both compute the same bits for their common rows, and C is
 // read before it is written. (A load that overlaps a recent store would wait for that store.)
+//
+// The tiles of the same rows of A follow each other, so these rows stay in the first-level cache. They are copied to
+// consecutive memory if that pays. Each entry of C is one sum in the order of k, whatever tile computes it.
 #pragma once
 
 #include <algorithm>
@@ -21,6 +24,12 @@ enum class Into { assign, subtract };
 /// A stride of 1 known at compile time.
 using UnitStride = std::integral_constant<Index, 1>;
 
+/// The most vectors of rows that a tile has.
+inline constexpr int most_vectors = 3;
+
+/// B may be stored in strips of this many columns.
+inline constexpr Index strip_columns = 8;
+
 /// The operands with complex numbers as pairs of reals: rows, lda, ldc count reals, the strides of B entries.
 template <class R, class Stride> struct Operands {
     Index rows, columns, depth;
@@ -29,25 +38,48 @@ template <class R, class Stride> struct Operands {
     R const* b;
     Index depth_stride;
     Stride column_stride;
+    Index strip_stride; ///< Distance of the strips of strip_columns columns, for one column.
     R* c;
     Index ldc;
     Into into;
+    R* copy; ///< Memory for most_vectors vectors of rows of A, aligned; null if they are not copied.
 };
 
+// The rows of A for a tile. Vector v of column p begins at a[p * lda + v * width], but the last one at a[p * lda + last].
+template <class R> struct TileRows {
+    R const* a;
+    Index lda;
+    Index last;
+};
+
+// Tiles of fewer columns of A do not wait long enough for C to be fetched.
+inline constexpr Index least_depth_to_fetch = 16;
+
 // Rows [i, end) of columns [j, j + columns), where end - i is at most vectors * width, and at least width.
-template <class T, int width, int vectors, int columns, class Stride> ESPALIER_INLINE void
-tile(Operands<Real<T>, Stride> const& op, bool conjugate_b, Index i, Index end, Index j) {
+template <class T, int width, int vectors, int columns, class Stride>
+ESPALIER_INLINE void tile(Operands<Real<T>, Stride> const& op, bool conjugate_b, TileRows<Real<T>> const& rows_of_a,
+                          Index i, Index end, Index j) {
     using R = Real<T>;
     using Vector = VectorOf<R, width>;
     constexpr int parts = is_complex<T> ? 2 : 1;
     auto const row = [&](int v) ESPALIER_INLINE_LAMBDA { return row_of<width, vectors>(v, i, end); };
 
+    if (op.into == Into::subtract && op.depth >= least_depth_to_fetch)
+        for (int q = 0; q < columns; ++q) {
+            R const* const c = op.c + (j + q) * op.ldc;
+            for (int v = 0; v < vectors; ++v) __builtin_prefetch(c + row(v), 1, 3);
+            __builtin_prefetch(c + end - 1, 1, 3);
+        }
     Vector sum[parts][columns][vectors] = {}; // A Re(B) and A Im(B)
-    R const* a = op.a;
-    R const* b = op.b + parts * j * op.column_stride;
-    for (Index p = 0; p < op.depth; ++p, a += op.lda, b += parts * op.depth_stride) {
+    R const* a = rows_of_a.a;
+    R const* b = op.b + parts * (j / strip_columns * strip_columns * op.strip_stride +
+                                 j % strip_columns * op.column_stride);
+    for (Index p = 0; p < op.depth; ++p, a += rows_of_a.lda, b += parts * op.depth_stride) {
         Vector rows[vectors];
-        for (int v = 0; v < vectors; ++v) load(rows[v], a + row(v));
+        for (int v = 0; v < vectors; ++v) {
+            load(rows[v], a + (v == vectors - 1 ? rows_of_a.last : v * width));
+            if constexpr (parts * columns <= 4) keep_in_register(rows[v]); // larger tiles wait for no loads
+        }
         for (int q = 0; q < columns; ++q)
             for (int part = 0; part < parts; ++part) {
                 R const factor = b[parts * q * op.column_stride + part];
@@ -80,37 +112,72 @@ tile(Operands<Real<T>, Stride> const& op, bool conjugate_b, Index i, Index end, 
         finish(std::integral_constant<Into, Into::assign>());
 }
 
-// Fewer than 2 * width rows of columns [j, j + columns).
-template <class T, int width, int columns, class Stride>
-ESPALIER_INLINE void strip_of_few_rows(Operands<Real<T>, Stride> const& op, bool conjugate_b, Index j) {
-    if constexpr (width > narrowest<T>)
-        if (op.rows < width) return strip_of_few_rows<T, width / 2, columns>(op, conjugate_b, j);
-    if (op.rows > width)
-        tile<T, width, 2, columns>(op, conjugate_b, 0, op.rows, j);
-    else
-        tile<T, width, 1, columns>(op, conjugate_b, 0, op.rows, j);
+// The tiles of rows [i, end) for all columns: `most` columns at a time, and as few tiles as possible for the rest. A tile
+// of one or two columns waits for its additions, so 7 columns are 4 and 3.
+template <class T, int width, int vectors, int most, class Stride>
+ESPALIER_INLINE void strips(Operands<Real<T>, Stride> const& op, bool conjugate_b, TileRows<Real<T>> const& rows_of_a,
+                            Index i, Index end) {
+    Index j = 0;
+    auto const next = [&]<int columns>(std::integral_constant<int, columns>) ESPALIER_INLINE_LAMBDA {
+        tile<T, width, vectors, columns>(op, conjugate_b, rows_of_a, i, end, j);
+        j += columns;
+    };
+    while (op.columns - j >= most) next(std::integral_constant<int, most>());
+    if constexpr (most > 4)
+        if (op.columns - j == 4 || op.columns - j == 7) next(std::integral_constant<int, 4>());
+    if constexpr (most > 3)
+        while (op.columns - j >= 3) next(std::integral_constant<int, 3>());
+    if constexpr (most > 2)
+        if (op.columns - j == 2) next(std::integral_constant<int, 2>());
+    if constexpr (most > 1)
+        if (op.columns - j == 1) next(std::integral_constant<int, 1>());
 }
 
-// All rows of columns [j, j + columns): tiles of two vectors, and one or three vectors for an odd rest. Each kind of
-// tile is written once, because the compiler inlines it wherever it is called.
-template <class T, int width, int columns, class Stride>
-ESPALIER_INLINE void strip(Operands<Real<T>, Stride> const& op, bool conjugate_b, Index j) {
-    if constexpr (width > narrowest<T>)
-        if (op.rows < width) return strip_of_few_rows<T, width / 2, columns>(op, conjugate_b, j);
-    Index i = 0;
-    for (; op.rows - i > width; i += 2 * width) {
-        Index const rest = op.rows - i;
-        if (rest > 2 * width && rest <= 3 * width) return tile<T, width, 3, columns>(op, conjugate_b, i, op.rows, j);
-        tile<T, width, 2, columns>(op, conjugate_b, i, std::min(i + 2 * width, op.rows), j);
+// Rows [i, end) of all columns, where end - i is at most vectors * width, and at least width.
+template <class T, int width, int vectors, int columns, class Stride>
+ESPALIER_INLINE void row_of_tiles(Operands<Real<T>, Stride> const& op, bool conjugate_b, Index i, Index end) {
+    TileRows<Real<T>> rows_of_a{op.a + i, op.lda, end - i - width};
+    if (op.copy) {
+        for (Index p = 0; p < op.depth; ++p)
+            for (int v = 0; v < vectors; ++v) {
+                VectorOf<Real<T>, width> rows;
+                load(rows, op.a + p * op.lda + row_of<width, vectors>(v, i, end));
+                store(rows, op.copy + (p * vectors + v) * width);
+            }
+        rows_of_a = {op.copy, vectors * width, (vectors - 1) * width};
     }
-    if (i < op.rows) tile<T, width, 1, columns>(op, conjugate_b, i, op.rows, j);
+    strips<T, width, vectors, columns>(op, conjugate_b, rows_of_a, i, end);
 }
 
-/// Strips of `columns` columns, then of half as many.
+// Fewer than 2 * width rows.
 template <class T, int width, int columns, class Stride>
-ESPALIER_INLINE void product(Operands<Real<T>, Stride> const& op, bool conjugate_b, Index j = 0) {
-    for (; j + columns <= op.columns; j += columns) strip<T, width, columns>(op, conjugate_b, j);
-    if constexpr (columns > 1) product<T, width, columns / 2>(op, conjugate_b, j);
+ESPALIER_INLINE void product_of_few_rows(Operands<Real<T>, Stride> const& op, bool conjugate_b) {
+    if constexpr (width > narrowest<T>)
+        if (op.rows < width) return product_of_few_rows<T, width / 2, columns>(op, conjugate_b);
+    TileRows<Real<T>> const rows_of_a{op.a, op.lda, op.rows - width};
+    if (op.rows > width)
+        strips<T, width, 2, columns>(op, conjugate_b, rows_of_a, 0, op.rows);
+    else
+        strips<T, width, 1, columns>(op, conjugate_b, rows_of_a, 0, op.rows);
+}
+
+/// All rows, by tiles of `preferred` vectors. The last tiles have one more or less vector, so that none has a single one.
+/// Each kind of tile is written once, because the compiler inlines it wherever it is called.
+template <class T, int width, int preferred, int columns, class Stride>
+ESPALIER_INLINE void product(Operands<Real<T>, Stride> const& op, bool conjugate_b) {
+    static_assert(preferred == 2 || preferred == most_vectors);
+    if constexpr (width > narrowest<T>)
+        if (op.rows < width) return product_of_few_rows<T, width / 2, columns>(op, conjugate_b);
+    for (Index i = 0; i < op.rows;) {
+        Index const vectors = (op.rows - i + width - 1) / width;
+        if (vectors == 1) return row_of_tiles<T, width, 1, columns>(op, conjugate_b, i, op.rows);
+        bool const takes_two = preferred == 2 ? vectors != 3 : vectors == 2 || vectors == 4;
+        if (takes_two)
+            row_of_tiles<T, width, 2, columns>(op, conjugate_b, i, std::min(i + 2 * width, op.rows));
+        else
+            row_of_tiles<T, width, 3, columns>(op, conjugate_b, i, std::min(i + 3 * width, op.rows));
+        i += (takes_two ? 2 : 3) * width;
+    }
 }
 
 } // namespace espalier::vector

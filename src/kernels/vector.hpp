@@ -46,6 +46,14 @@ template <class Vector, class R> ESPALIER_INLINE void store(Vector const& from, 
     std::memcpy(to, &from, sizeof(Vector));
 }
 
+/// Makes the compiler keep a vector of AVX-512 in a register. GCC would read it from memory again for each use, and there
+/// are fewer loads than multiplications in a cycle. Other instruction sets have too few registers.
+template <class Vector> ESPALIER_INLINE void keep_in_register([[maybe_unused]] Vector& x) {
+#if defined(__GNUC__) && defined(__x86_64__)
+    if constexpr (sizeof(Vector) == 64) asm("" : "+v"(x));
+#endif
+}
+
 /// First row of vector v among the `vectors` vectors for rows [i, end). The last one ends at `end`.
 template <int width, int vectors> ESPALIER_INLINE Index row_of(int v, Index i, Index end) {
     return v == vectors - 1 ? end - width : i + v * width;

@@ -79,7 +79,9 @@ TYPED_TEST(Product, OfAnySizeMatchesPlainLoops) {
                                      {150, 20, 130},
                                      {90, 100, 110},
                                      {90, 100, 300},
-                                     {300, 70, 70}}) {
+                                     {300, 70, 70},
+                                     {100, 300, 130},
+                                     {25, 14, 260}}) {
             auto const a = random_dense<T>(m, k, 1);
             auto const b = operand<T>(op, k, n);
             auto c = random_dense<T>(m, n, 3);
@@ -92,6 +94,29 @@ TYPED_TEST(Product, OfAnySizeMatchesPlainLoops) {
             assign_product<T>(op, a.view(), b.view(), c.view());
             EXPECT_LE(largest_difference(c, product(a, b, op)), tolerance) << m << " x " << n << " x " << k;
         }
+}
+
+// Processes and threads divide products differently.
+TYPED_TEST(Product, HasTheSameBitsIfItIsComputedInPartsOfRowsAndColumns) {
+    using T = TypeParam;
+    Index const m = 150, n = 75, k = 140;
+    for (Op op : {Op::none, Op::transpose, Op::adjoint}) {
+        auto const a = random_dense<T>(m, k, 1);
+        auto const b = operand<T>(op, k, n);
+        auto const before = random_dense<T>(m, n, 3);
+        auto whole = before, parts = before;
+        subtract_product<T>(op, a.view(), b.view(), whole.view());
+        for (Index i = 0; i < m; i += 37)
+            for (Index j = 0; j < n; j += 13) {
+                Index const rows = std::min<Index>(37, m - i), columns = std::min<Index>(13, n - j);
+                MatrixView<T const> const given = b.view();
+                subtract_product<T>(op, a.view().block(i, 0, rows, k),
+                                    op == Op::none ? given.block(0, j, k, columns) : given.block(j, 0, columns, k),
+                                    parts.view().block(i, j, rows, columns));
+            }
+        for (Index j = 0; j < n; ++j)
+            for (Index i = 0; i < m; ++i) ASSERT_EQ(whole(i, j), parts(i, j)) << i << ", " << j;
+    }
 }
 
 // Columns at distances of a multiple of 1 KiB are copied.
