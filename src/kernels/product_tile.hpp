@@ -50,10 +50,23 @@ template <class R> struct TileRows {
     R const* a;
     Index lda;
     Index last;
+    R const* next; // what the tiles fetch meanwhile, one vector of each column; null for nothing
 };
 
 // Tiles of fewer columns of A do not wait long enough for C to be fetched.
 inline constexpr Index least_depth_to_fetch = 16;
+
+// Fetches the columns of C in the order of p, some lines of one column after those of the other, because a core can
+// wait for few lines at a time.
+template <class R> struct ColumnFetch {
+    R const* c;
+    Index ldc;
+    Index columns;
+    template <int lines> ESPALIER_INLINE void operator()(Index p) const {
+        constexpr Index line = 64 / Index{sizeof(R)};
+        __builtin_prefetch(c + std::min(p / lines, columns - 1) * ldc + p % lines * line, 1, 3);
+    }
+};
 
 // Rows [i, end) of columns [j, j + columns), where end - i is at most vectors * width, and at least width.
 template <class T, int width, int vectors, int columns, class Stride>
@@ -64,7 +77,8 @@ ESPALIER_INLINE void tile(Operands<Real<T>, Stride> const& op, bool conjugate_b,
     constexpr int parts = is_complex<T> ? 2 : 1;
     auto const row = [&](int v) ESPALIER_INLINE_LAMBDA { return row_of<width, vectors>(v, i, end); };
 
-    if (op.into == Into::subtract && op.depth >= least_depth_to_fetch)
+    constexpr bool fetches_on_the_way = vectors > 1 && parts * columns >= 8;
+    if (!fetches_on_the_way && op.into == Into::subtract && op.depth >= least_depth_to_fetch)
         for (int q = 0; q < columns; ++q) {
             R const* const c = op.c + (j + q) * op.ldc;
             for (int v = 0; v < vectors; ++v) __builtin_prefetch(c + row(v), 1, 3);
@@ -74,7 +88,15 @@ ESPALIER_INLINE void tile(Operands<Real<T>, Stride> const& op, bool conjugate_b,
     R const* a = rows_of_a.a;
     R const* b = op.b + parts * (j / strip_columns * strip_columns * op.strip_stride +
                                  j % strip_columns * op.column_stride);
+    ColumnFetch<R> const fetch{op.c + i + j * op.ldc, op.ldc, op.columns - j};
+    R const* next = rows_of_a.next ? rows_of_a.next : a;
+    Index const to_next = rows_of_a.next ? op.lda : 0;
     for (Index p = 0; p < op.depth; ++p, a += rows_of_a.lda, b += parts * op.depth_stride) {
+        if constexpr (fetches_on_the_way) {
+            fetch.template operator()<vectors + 1>(p);
+            __builtin_prefetch(next, 0, 2);
+            next += to_next;
+        }
         Vector rows[vectors];
         for (int v = 0; v < vectors; ++v) {
             load(rows[v], a + (v == vectors - 1 ? rows_of_a.last : v * width));
@@ -119,7 +141,9 @@ ESPALIER_INLINE void strips(Operands<Real<T>, Stride> const& op, bool conjugate_
                             Index i, Index end) {
     Index j = 0;
     auto const next = [&]<int columns>(std::integral_constant<int, columns>) ESPALIER_INLINE_LAMBDA {
-        tile<T, width, vectors, columns>(op, conjugate_b, rows_of_a, i, end, j);
+        auto rows = rows_of_a;
+        if (rows.next) rows.next = j < vectors * most ? rows.next + j / most * width : nullptr;
+        tile<T, width, vectors, columns>(op, conjugate_b, rows, i, end, j);
         j += columns;
     };
     while (op.columns - j >= most) next(std::integral_constant<int, most>());
@@ -136,7 +160,7 @@ ESPALIER_INLINE void strips(Operands<Real<T>, Stride> const& op, bool conjugate_
 // Rows [i, end) of all columns, where end - i is at most vectors * width, and at least width.
 template <class T, int width, int vectors, int columns, class Stride>
 ESPALIER_INLINE void row_of_tiles(Operands<Real<T>, Stride> const& op, bool conjugate_b, Index i, Index end) {
-    TileRows<Real<T>> rows_of_a{op.a + i, op.lda, end - i - width};
+    TileRows<Real<T>> rows_of_a{op.a + i, op.lda, end - i - width, nullptr};
     if (op.copy) {
         for (Index p = 0; p < op.depth; ++p)
             for (int v = 0; v < vectors; ++v) {
@@ -144,7 +168,7 @@ ESPALIER_INLINE void row_of_tiles(Operands<Real<T>, Stride> const& op, bool conj
                 load(rows, op.a + p * op.lda + row_of<width, vectors>(v, i, end));
                 store(rows, op.copy + (p * vectors + v) * width);
             }
-        rows_of_a = {op.copy, vectors * width, (vectors - 1) * width};
+        rows_of_a = {op.copy, vectors * width, (vectors - 1) * width, end < op.rows ? op.a + end : nullptr};
     }
     strips<T, width, vectors, columns>(op, conjugate_b, rows_of_a, i, end);
 }
@@ -154,7 +178,7 @@ template <class T, int width, int columns, class Stride>
 ESPALIER_INLINE void product_of_few_rows(Operands<Real<T>, Stride> const& op, bool conjugate_b) {
     if constexpr (width > narrowest<T>)
         if (op.rows < width) return product_of_few_rows<T, width / 2, columns>(op, conjugate_b);
-    TileRows<Real<T>> const rows_of_a{op.a, op.lda, op.rows - width};
+    TileRows<Real<T>> const rows_of_a{op.a, op.lda, op.rows - width, nullptr};
     if (op.rows > width)
         strips<T, width, 2, columns>(op, conjugate_b, rows_of_a, 0, op.rows);
     else
