@@ -60,29 +60,32 @@ template <class T> CscMatrix<T> ScaledSystem<T>::apply(CscMatrix<T> const& a) co
     return b;
 }
 
-template <class T> bool ScaledSystem<T>::rescale(CscMatrix<T>& b, std::span<Index const> schur) {
+// The new scales do not start from the old ones: these may have made a row so large that the others become negligible in
+// all its columns.
+template <class T>
+bool ScaledSystem<T>::rescale(CscMatrix<T> const& a, CscMatrix<T>& b, std::span<Index const> schur) {
     if (!is_scaled()) return false;
-    Scaling more;
+    auto const is_good = [&] { return schur.empty() ? is_in_scale(b) : is_in_scale(interior_block(b, schur)); };
+    if (is_good()) return false;
+    choice_.row_scale.assign(a.rows, 1.0);
+    choice_.column_scale = choice_.row_scale;
+    b = {}; // before a new copy, because two copies are not needed
+    b = apply(a);
+    Scaling scaling;
     if (schur.empty()) {
-        if (is_in_scale(b)) return false;
-        more = equilibrate(b);
+        scaling = equilibrate(b);
     } else {
-        CscMatrix<T> const block = interior_block(b, schur);
-        if (is_in_scale(block)) return false;
-        Scaling const of_block = equilibrate(block);
-        more.row_scale.assign(b.rows, 1.0);
-        more.column_scale = more.row_scale;
+        Scaling const of_block = equilibrate(interior_block(b, schur));
+        scaling.row_scale = scaling.column_scale = choice_.row_scale;
         std::vector<Index> const interior = complement(schur, b.cols);
         for (std::size_t k = 0; k < interior.size(); ++k) {
-            more.row_scale[interior[k]] = of_block.row_scale[k];
-            more.column_scale[interior[k]] = of_block.column_scale[k];
+            scaling.row_scale[interior[k]] = of_block.row_scale[k];
+            scaling.column_scale[interior[k]] = of_block.column_scale[k];
         }
     }
-    for (Index i = 0; i < b.cols; ++i) {
-        choice_.row_scale[i] *= more.row_scale[row_place(i)];
-        choice_.column_scale[i] *= more.column_scale[i];
-    }
-    scale_entries(b, more.row_scale, more.column_scale);
+    for (Index i = 0; i < b.cols; ++i) choice_.row_scale[i] = scaling.row_scale[row_place(i)];
+    choice_.column_scale = scaling.column_scale;
+    scale_entries(b, scaling.row_scale, scaling.column_scale);
     return true;
 }
 

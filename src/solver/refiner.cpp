@@ -147,14 +147,18 @@ template <class T>
 void Refiner<T>::examine(NumericFactor<T>& factor, Index pivots_replaced, bool may_grow,
                          std::span<Index const> schur, CscMatrix<T> const& working) {
     accept(pivots_replaced);
+    bool const is_whole = context_.on_root([&] { return schur.empty(); });
+    auto const measured = [&] {
+        return may_grow && is_whole ? espalier::errors_of_factors<T>(*working_, inverse_of_working()) : FactorErrors{};
+    };
     if (pivots_replaced == 0) {
         PivotRange const pivots = factor.relative_pivots(*working_);
-        bool const is_whole = context_.on_root([&] { return schur.empty(); });
-        if (may_grow && is_whole && has_unusual_size(pivots))
-            errors_of_factors_ = espalier::errors_of_factors<T>(*working_, inverse_of_working());
+        if (has_unusual_size(pivots)) errors_of_factors_ = measured();
         if (pivots.smallest > too_small(static_cast<double>(epsilon<T>))) return;
+    } else if (FactorErrors const errors = measured(); !(errors.backward <= useless_error)) {
+        errors_of_factors_ = errors;
     }
-    if (context_.on_root([&] { return schur.empty(); }))
+    if (is_whole)
         examine(*working_, inverse_of_working());
     else
         examine_interior(factor, schur, working);
@@ -175,7 +179,7 @@ void Refiner<T>::examine(DistributedMatrix<T> const& block, ApplyInverse<T> cons
     singularity_.condition_estimate =
         1 / std::max(weakest.distance, eps); // larger values are hidden by rounding
     singularity_.is_near = weakest.template is_singular<T>();
-    if (!singularity_.is_near && pivots_replaced_ > 0 &&
+    if (!singularity_.is_near && pivots_replaced_ > 0 && !has_growth() &&
         probe_grows_as_singular<T>(block, inverse, context_.interrupt())) {
         singularity_.is_near = true;
         singularity_.condition_estimate = 1 / eps;

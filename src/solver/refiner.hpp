@@ -34,6 +34,9 @@ struct ConditionEstimate {
     bool is_sure = true;
 };
 
+/// Refinement with factors of this backward error hardly converges.
+inline constexpr double useless_error = 1e-3;
+
 template <class T> class Refiner {
   public:
     /// The arguments must outlive this.
@@ -49,8 +52,9 @@ template <class T> class Refiner {
     [[nodiscard]] bool is_suspicious(NumericFactor<T> const& factor, Index pivots_replaced, double roundoff,
                                      bool may_grow) const;
     /// Collective, after a factorization: tests for singularity if pivots are suspicious, which takes four
-    /// solves. If process 0 passes the unknowns of a Schur complement, the interior block is tested. If no pivot was
-    /// replaced, but small or large ones suggest that entries grew, it measures the error of the factors by one solve.
+    /// solves. If process 0 passes the unknowns of a Schur complement, the interior block is tested. If pivots suggest
+    /// that entries grew, it measures the errors of the factors by one solve. With replaced pivots, it keeps only
+    /// errors that make the factors useless.
     void examine(NumericFactor<T>& factor, Index pivots_replaced, bool may_grow, std::span<Index const> schur,
                  CscMatrix<T> const& working);
     /// Tests factors without supernodes. Their smallest pivot is relative to scaled columns.
@@ -64,7 +68,7 @@ template <class T> class Refiner {
         pivots_replaced_ = pivots_replaced;
         errors_of_factors_ = {};
     }
-    /// The errors of a solution by the factors alone; 0 if there was no reason to measure them.
+    /// The errors of a solution by the factors alone; 0 if there was no reason to measure or to keep them.
     [[nodiscard]] FactorErrors const& errors_of_factors() const { return errors_of_factors_; }
     /// Whether entries grew so much in the elimination that the factors belong to a perturbed matrix.
     [[nodiscard]] bool has_growth() const {

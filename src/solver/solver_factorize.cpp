@@ -19,9 +19,6 @@ namespace espalier {
 
 namespace {
 
-// Refinement with factors of this backward error hardly converges.
-constexpr double useless_error = 1e-3;
-
 std::string inaccurate_factors(double error) {
     return fmt::format("the factors are inaccurate, because entries grew in the elimination (backward error {:.1e})", error);
 }
@@ -33,32 +30,45 @@ constexpr int most_restarts = 20;
 
 template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) {
     if (!system_) analyze(matrix);
-    std::optional<Error> const problem = error_of([&] { factorize_values(matrix); });
-    bool const has_bad_pivot =
-        problem && (problem->status() == Status::singular || problem->status() == Status::inaccurate);
-    if (problem && !has_bad_pivot) throw *problem;
+    Attempt last = attempt(matrix);
     if (system_->is_scalar) {
         bool const is_doubtful =
-            problem || report.factor.pivots_replaced > 0 || refiner_->singularity().is_near;
+            last.problem || report.factor.pivots_replaced > 0 || refiner_->singularity().is_near;
         if (is_doubtful && analysis_->options.supernodes == Toggle::automatic)
             return factorize_by_supernodes(matrix);
-        if (problem) throw *problem;
+        if (last.problem) throw *last.problem;
         return;
     }
-    double const error = problem ? 0 : refiner_->errors_of_factors().backward;
-    bool const is_poor = problem || report.factor.pivots_replaced > 2 * unavoidable_pivots_ ||
-                         (refiner_->has_growth() && error > 100 * unavoidable_error_);
+    bool const is_poor = last.problem || report.factor.pivots_replaced > 2 * unavoidable_pivots_ ||
+                         (refiner_->has_growth() && last.error > 100 * unavoidable_error_);
     bool const is_stale =
         context_.on_root([&] { return is_poor && analysis_->has_stale_matching(matrix, context_.interrupt()); });
-    if (is_stale) return analyze_again(matrix);
-    unavoidable_error_ = error;
-    bool const is_useless = problem || !(error <= useless_error);
-    if (is_useless && !may_have_delayed_ && may_grow() && can_delay())
-        factorize_values(matrix, [&] { return problem ? problem->what() : inaccurate_factors(error); });
-    else if (problem)
-        throw *problem;
-    if (double const left = refiner_->errors_of_factors().backward; !(left <= useless_error))
-        note("{}; matching on, or pivoting delayed without split 2d, may avoid this", inaccurate_factors(left));
+    if (is_stale) {
+        analyze_again(matrix);
+        last = attempt(matrix);
+        unavoidable_pivots_ = report.factor.pivots_replaced;
+    }
+    unavoidable_error_ = last.error;
+    if (last.is_useless() && may_grow() && can_delay()) {
+        auto const reason = [&] { return last.problem ? last.problem->what() : inaccurate_factors(last.error); };
+        if (!may_have_delayed_) last = attempt(matrix, {reason, options.pivot_tolerance});
+        // Each column may grow by 1 / u. A singular matrix remains singular.
+        double const strictest = form_.has_upper() ? 1 : 0.5;
+        bool const has_grown = last.problem ? last.problem->status() == Status::inaccurate : last.is_useless();
+        if (has_grown && options.pivot_tolerance < strictest) last = attempt(matrix, {reason, strictest});
+    }
+    if (last.problem) throw *last.problem;
+    if (last.is_useless())
+        note("{}; matching on, or pivoting delayed without split 2d, may avoid this", inaccurate_factors(last.error));
+}
+
+// Factorizes with the current analysis. Returns errors that are due to pivots and throws the others.
+template <class T>
+auto Solver<T>::State::attempt(CscMatrix<T> const& matrix, Delay const& delay) -> Attempt {
+    std::optional<Error> const problem = error_of([&] { factorize_values(matrix, delay); });
+    if (!problem) return {{}, refiner_->errors_of_factors().backward};
+    if (problem->status() != Status::singular && problem->status() != Status::inaccurate) throw *problem;
+    return {problem, 0};
 }
 
 // Whether entries may grow without bound in the elimination.
@@ -82,8 +92,6 @@ template <class T> void Solver<T>::State::analyze_again(CscMatrix<T> const& matr
         "analyzed again: the matching of rows and columns was made for other values, and the pivots were too "
         "small");
     notes_of_analysis_ = report.notes.size();
-    factorize_values(matrix);
-    unavoidable_pivots_ = report.factor.pivots_replaced;
 }
 
 // The analysis with supernodes is able to tell a singular matrix from a difficult one, by matchings, better
@@ -134,9 +142,8 @@ template <class T> void Solver<T>::State::factorize_scalar(CscMatrix<T> const& m
     if (!report.factor.pivots_reused) report.peak_memory_bytes = peak_memory();
 }
 
-// Delays columns in any case if there is a reason to do so, which becomes a note.
 template <class T>
-void Solver<T>::State::factorize_values(CscMatrix<T> const& matrix, ReasonToDelay const& reason_to_delay) {
+void Solver<T>::State::factorize_values(CscMatrix<T> const& matrix, Delay const& delay) {
     if (system_->is_scalar) return factorize_scalar(matrix);
     Timer const timer;
     SingleThreadedBlas const blas;
@@ -148,16 +155,17 @@ void Solver<T>::State::factorize_values(CscMatrix<T> const& matrix, ReasonToDela
     choose_system(matrix);
     if (system_->is_incomplete) {
         factorize_incomplete(matrix);
-    } else if (reason_to_delay) {
-        factorize_full(matrix, reason_to_delay);
+    } else if (delay.reason) {
+        factorize_full(matrix, delay);
     } else if (!factorize_narrow(matrix)) {
-        ReasonToDelay reason;
+        Delay unknown;
         if (needs_pivots()) // after an attempt in single precision
-            reason = [] { return "inertia and determinant are not known from single precision"; };
+            unknown = {[] { return "inertia and determinant are not known from single precision"; },
+                       options.pivot_tolerance};
         bool const fell_back = report.factor.precision_fell_back;
         report.factor = {};
         report.factor.precision_fell_back = fell_back;
-        factorize_full(matrix, reason);
+        factorize_full(matrix, unknown);
     }
     context_.sample_memory();
     // Assembly time is everything except the numeric factorization: checks, the assembly map, allocation, and
@@ -240,7 +248,7 @@ template <class T> bool Solver<T>::State::factorize_narrow(CscMatrix<T> const& m
     if (!context_.on_root([&] { return analysis_->factors_narrow(options.mixed_precision); })) return false;
     std::string reason;
     try {
-        factorize_numbers(matrix, true, options.pivoting);
+        factorize_numbers(matrix, true, usual_pivots());
         if (needs_pivots() ||
             (!system_->allow_singular &&
              refiner_->is_suspicious(factor_, report.factor.pivots_replaced, static_cast<double>(epsilon<Low>), may_grow())))
@@ -259,28 +267,29 @@ template <class T> bool Solver<T>::State::factorize_narrow(CscMatrix<T> const& m
 }
 
 template <class T>
-void Solver<T>::State::factorize_full(CscMatrix<T> const& matrix, ReasonToDelay const& reason_to_delay) {
+void Solver<T>::State::factorize_full(CscMatrix<T> const& matrix, Delay const& delay) {
     if (report.factor.precision_fell_back)
         context_.on_root([&] {
             require_memory(context_.largest_sum_of_a_computer(analysis_->memory_of_processes(scalar_of<T>)),
                            options.max_memory);
         });
     try {
-        if (reason_to_delay) return factorize_delayed(matrix, reason_to_delay);
-        factorize_numbers(matrix, false, options.pivoting);
+        if (delay.reason) return factorize_delayed(matrix, delay);
+        factorize_numbers(matrix, false, usual_pivots());
     } catch (Error const& error) {
         if (error.status() != Status::not_positive_definite || !system_->chooses) throw;
         note("{}; continuing with ldlh", error.what());
         context_.on_root([&] { scale_for(Factorization::ldlh, matrix); });
         make_working(matrix);
-        factorize_numbers(matrix, false, options.pivoting);
+        factorize_numbers(matrix, false, usual_pivots());
         report.factor.fell_back = true;
     }
     examine_factors(matrix);
     if (system_->kept > 0)
         check_schur_complement(matrix);
     else if (needs_pivots())
-        factorize_delayed(matrix, [this] { return unknown_with_these_pivots("inertia and determinant are"); });
+        factorize_delayed(matrix, {[this] { return unknown_with_these_pivots("inertia and determinant are"); },
+                                   options.pivot_tolerance});
 }
 
 // Whether columns may be delayed in this analysis.
@@ -308,17 +317,20 @@ template <class T> std::string Solver<T>::State::unknown_with_these_pivots(std::
                                     : inaccurate_factors(refiner_->errors_of_factors().backward));
 }
 
-// Factorizes with delayed columns, whatever the options say, and examines the factors. The reason becomes a note. If
-// memory does not suffice, the pivoting of the options is used.
+// Factorizes with delayed columns, whatever the options say, and examines the factors. If memory does not suffice, the
+// pivoting of the options is used.
 template <class T>
-void Solver<T>::State::factorize_delayed(CscMatrix<T> const& matrix, ReasonToDelay const& reason) {
-    note_made_by([&] { return reason() + "; factorizing with delayed pivots"; });
+void Solver<T>::State::factorize_delayed(CscMatrix<T> const& matrix, Delay const& delay) {
+    note_made_by([&] {
+        return delay.reason() + "; factorizing with delayed pivots" +
+               (delay.tolerance > options.pivot_tolerance ? fmt::format(" and u = {}", delay.tolerance) : "");
+    });
     try {
-        factorize_numbers(matrix, false, Pivoting::delayed);
+        factorize_numbers(matrix, false, {Pivoting::delayed, delay.tolerance});
     } catch (Error const& error) {
         if (error.status() != Status::out_of_memory || options.pivoting == Pivoting::delayed) throw;
         note("{}; factorizing with the pivoting of the options", error.what());
-        factorize_numbers(matrix, false, options.pivoting);
+        factorize_numbers(matrix, false, usual_pivots());
     }
     examine_factors(matrix);
 }
@@ -344,9 +356,10 @@ template <class T> void Solver<T>::State::check_schur_complement(CscMatrix<T> co
     };
     if (is_good()) return;
     if (options.pivoting != Pivoting::delayed && can_delay()) {
-        factorize_delayed(matrix, [this] {
+        auto const reason = [this] {
             return fmt::format("the backward error of the Schur complement is {:.1e}", report.factor.schur_error);
-        });
+        };
+        factorize_delayed(matrix, {reason, options.pivot_tolerance});
         if (is_good()) return;
     }
     note("the Schur complement is inaccurate: its backward error {:.1e} is above the tolerance of {:.0e}",
@@ -356,14 +369,14 @@ template <class T> void Solver<T>::State::check_schur_complement(CscMatrix<T> co
 // On process 0: the rules for delayed columns; empty with static pivots. The processes of a computer have
 // equal shares of the memory that the limit leaves.
 template <class T>
-std::optional<DelayRules> Solver<T>::State::choose_delays(bool narrow, Pivoting pivoting) {
+std::optional<DelayRules> Solver<T>::State::choose_delays(bool narrow, PivotChoice pivots) {
     if (!(form_.has_d() || form_.has_upper())) return std::nullopt;
-    if (pivoting == Pivoting::automatic && panels_are_cut()) { // factorize() refuses Pivoting::delayed
+    if (pivots.pivoting == Pivoting::automatic && panels_are_cut()) { // factorize() refuses Pivoting::delayed
         note("static pivots, because the analysis has split panels in two dimensions");
         return std::nullopt;
     }
     double const roundoff = static_cast<double>(narrow ? epsilon<Low> : epsilon<T>);
-    std::optional<DelayRules> rules = delay_rules(pivoting, options.pivot_tolerance, roundoff);
+    std::optional<DelayRules> rules = delay_rules(pivots.pivoting, pivots.tolerance, roundoff);
     if (rules && options.max_memory > 0) {
         std::uint64_t const panels = context_.largest_sum_of_a_computer(
             analysis_->memory_of_processes(narrow ? scalar_of<Low> : scalar_of<T>));
@@ -373,10 +386,10 @@ std::optional<DelayRules> Solver<T>::State::choose_delays(bool narrow, Pivoting 
     return rules;
 }
 
-template <class T> void Solver<T>::State::factorize_numbers(CscMatrix<T> const& matrix, bool narrow,
-                                                                     Pivoting pivoting) {
+template <class T>
+void Solver<T>::State::factorize_numbers(CscMatrix<T> const& matrix, bool narrow, PivotChoice pivots) {
     NumericSettings settings{.form = form_, .allocation = options.allocation, .progress = progress()};
-    settings.delays = context_.on_root([&] { return choose_delays(narrow, pivoting); });
+    settings.delays = context_.on_root([&] { return choose_delays(narrow, pivots); });
     settings.pivot_threshold = context_.on_root([&] {
         double const roundoff = static_cast<double>(narrow ? epsilon<Low> : epsilon<T>);
         double const smallest = 10 * std::sqrt(static_cast<double>(system_->order)) * roundoff;
@@ -456,12 +469,12 @@ template <class T> void Solver<T>::State::report_singularity() {
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void Solver<T>::State::factorize(CscMatrix<T> const&);                                          \
-    template void Solver<T>::State::factorize_full(CscMatrix<T> const&, ReasonToDelay const&);               \
+    template void Solver<T>::State::factorize_full(CscMatrix<T> const&, Delay const&);                       \
     template void Solver<T>::State::examine_factors(CscMatrix<T> const&);                                    \
     template void Solver<T>::State::prepare_assembly(CscMatrix<T> const&);                                   \
     template bool Solver<T>::State::has_avoidable_pivots();                                                  \
     template std::string Solver<T>::State::unknown_with_these_pivots(std::string_view) const;                \
-    template void Solver<T>::State::factorize_delayed(CscMatrix<T> const&, ReasonToDelay const&);            \
+    template void Solver<T>::State::factorize_delayed(CscMatrix<T> const&, Delay const&);                    \
     template void Solver<T>::State::take_condition(ConditionEstimate const&);                                \
     template Options Solver<T>::State::options_of_analysis() const;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)

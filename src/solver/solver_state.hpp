@@ -144,10 +144,26 @@ template <class T> struct Solver<T>::State {
     void analyze(CscMatrix<T> const& matrix, Options const& with);
     void begin_reports();
     void report_analysis(std::uint64_t resident);
-    // The text of a note that says why columns are delayed. Only process 0 makes it, because it allocates. Empty
-    // without a reason.
-    using ReasonToDelay = std::function<std::string()>;
-    void factorize_values(CscMatrix<T> const& matrix, ReasonToDelay const& reason_to_delay = {});
+    // A request to delay columns, whatever the options say; none without a reason, which becomes a note. Only process 0
+    // makes its text, because this allocates.
+    struct Delay {
+        std::function<std::string()> reason{};
+        double tolerance = 0; // as Options::pivot_tolerance, but at most 1
+    };
+    struct PivotChoice {
+        Pivoting pivoting;
+        double tolerance;
+    };
+    // The result of a factorization: an error that is due to pivots, or the backward error of the factors, as far as it
+    // was measured.
+    struct Attempt {
+        std::optional<Error> problem;
+        double error;
+        [[nodiscard]] bool is_useless() const { return problem || !(error <= useless_error); }
+    };
+    [[nodiscard]] PivotChoice usual_pivots() const { return {options.pivoting, options.pivot_tolerance}; }
+    Attempt attempt(CscMatrix<T> const& matrix, Delay const& delay = {});
+    void factorize_values(CscMatrix<T> const& matrix, Delay const& delay);
     void analyze_again(CscMatrix<T> const& matrix);
     void factorize_by_supernodes(CscMatrix<T> const& matrix);
     [[nodiscard]] Options options_of_analysis() const;
@@ -161,14 +177,14 @@ template <class T> struct Solver<T>::State {
     void make_working(CscMatrix<T> const& matrix);
     void factorize_scalar(CscMatrix<T> const& matrix);
     bool factorize_narrow(CscMatrix<T> const& matrix);
-    void factorize_full(CscMatrix<T> const& matrix, ReasonToDelay const& reason_to_delay = {});
+    void factorize_full(CscMatrix<T> const& matrix, Delay const& delay = {});
     [[nodiscard]] bool may_grow() const;
-    [[nodiscard]] std::optional<DelayRules> choose_delays(bool narrow, Pivoting pivoting);
-    void factorize_numbers(CscMatrix<T> const& matrix, bool narrow, Pivoting pivoting);
+    [[nodiscard]] std::optional<DelayRules> choose_delays(bool narrow, PivotChoice pivots);
+    void factorize_numbers(CscMatrix<T> const& matrix, bool narrow, PivotChoice pivots);
     void examine_factors(CscMatrix<T> const& matrix);
     void check_schur_complement(CscMatrix<T> const& matrix);
     [[nodiscard]] bool needs_pivots();
-    void factorize_delayed(CscMatrix<T> const& matrix, ReasonToDelay const& reason);
+    void factorize_delayed(CscMatrix<T> const& matrix, Delay const& delay);
     [[nodiscard]] std::string unknown_with_these_pivots(std::string_view what) const;
     void take_condition(ConditionEstimate const& estimate);
     [[nodiscard]] bool has_avoidable_pivots();

@@ -31,7 +31,7 @@ template <class T> class WorkingMatrix {
     /// `schur`. Returns whether the scales have changed.
     bool set_and_rescale(CscMatrix<T> const& matrix, ScaledSystem<T>& system, std::span<Index const> schur) {
         set(matrix, system);
-        return copy_ && system.rescale(*copy_, schur);
+        return copy_ && system.rescale(matrix, *copy_, schur);
     }
     void clear() { copy_.reset(), is_identity_ = false; }
 

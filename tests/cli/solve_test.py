@@ -9,7 +9,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from support import (BAD_INPUT, COMMAND, INACCURATE, IO_ERROR, MEMORY, NOT_POSITIVE, SINGULAR, USAGE, CommandTest,
+from support import (BAD_INPUT, COMMAND, INACCURATE, IO_ERROR, MEMORY, NOT_POSITIVE, OK, SINGULAR, USAGE, CommandTest,
                      backward_error, laplacian, read_array, read_matrix, strict_json)
 
 
@@ -361,6 +361,22 @@ class Failure(CommandTest):
         done = self.run_command("solve", path, "--rhs", "b.mtx")
         self.assertIn(done.returncode, (SINGULAR, INACCURATE))
         self.assertRegex(done.stderr, r"\Aespalier: error: [^\n]+\n\Z")
+
+    def test_a_solution_of_an_ill_conditioned_system_is_written_with_its_condition(self):
+        gap = 2.0**-51  # the condition number is about 4 / gap
+        path = self.write_matrix("a.mtx", 3, {(0, 0): 1.0, (0, 1): 1.0, (1, 0): 1.0, (1, 1): 1.0 + gap, (2, 2): 1.0})
+        self.write("b.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n")
+        for pivoting in "static", "auto", "delayed":
+            done = self.run_command("solve", path, "--rhs", "b.mtx", "--factorization", "lu", "--pivoting", pivoting,
+                                    "--condition", "--json", "r.json", "--output", "x.mtx")
+            report = self.read_json("r.json")
+            self.assertIn(done.returncode, (OK, SINGULAR))
+            self.assertEqual(report["status"], "ok" if done.returncode == OK else "singular")
+            self.assertLess(report["backward_error"], 1e-15)
+            self.assertLess(report["factor"]["rcond"], 1e-15)
+            x = read_array(self.folder / "x.mtx")[0]
+            self.assertLess(max(abs(x[0] + x[1] - 1), abs(x[2] - 3)) / abs(x[0]), 1e-15)
+            (self.folder / "x.mtx").unlink()
 
     def test_an_inaccurate_solution_is_kept_and_flagged(self):
         path = self.write_matrix("a.mtx", 40, random_entries(40, 5, real))

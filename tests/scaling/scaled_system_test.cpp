@@ -104,11 +104,11 @@ TEST(ScaledSystem, RescalesForValuesOfAnotherSize) {
     ScaledSystem<double> system(a, {.kind = Factorization::lu});
     auto b = system.apply(a);
     auto const unchanged = b.values;
-    EXPECT_FALSE(system.rescale(b));
+    EXPECT_FALSE(system.rescale(a, b));
     EXPECT_EQ(b.values, unchanged);
     for (Offset p : a.entries_of(2)) a.values[p] *= 1e9;
     b = system.apply(a);
-    EXPECT_TRUE(system.rescale(b));
+    EXPECT_TRUE(system.rescale(a, b));
     EXPECT_EQ(b.values, system.apply(a).values);
     EXPECT_LE(std::abs(*std::max_element(b.values.begin(), b.values.end())), 256);
 }
@@ -118,9 +118,23 @@ TEST(ScaledSystem, FollowsNewValuesCloselyInSinglePrecision) {
     ScaledSystem<float> system(a, {.kind = Factorization::lu, .matching = Toggle::off});
     for (Offset p : a.entries_of(2)) a.values[p] *= 64;
     auto b = system.apply(a);
-    EXPECT_TRUE(system.rescale(b));
+    EXPECT_TRUE(system.rescale(a, b));
     EXPECT_EQ(b.values, system.apply(a).values);
     for (float const value : b.values) EXPECT_LE(std::abs(value), 16);
+}
+
+// Starting from the old scales, the last row would have the only large entries of the first two columns.
+TEST(ScaledSystem, DoesNotStartFromOldScales) {
+    auto a = matrix_from(Symmetry::general, {{1, 2, 1}, {2, 1, -1}, {0x1p-33, -0x1p-33, 0}});
+    ScaledSystem<double> system(a, {.kind = Factorization::lu, .matching = Toggle::off});
+    scale_values(a, [](Index i, Index) { return i == 2 ? 0x1p33 : 1.0; });
+    auto b = system.apply(a);
+    EXPECT_TRUE(system.rescale(a, b));
+    EXPECT_EQ(b.values, system.apply(a).values);
+    for (Index i = 0; i < 3; ++i) {
+        EXPECT_LE(std::abs(std::log2(system.row_scale(i))), 2) << i;
+        EXPECT_LE(std::abs(std::log2(system.column_scale(i))), 2) << i;
+    }
 }
 
 TEST(ScaledSystem, ScalesTheInteriorOfASchurComplementAnew) {
@@ -128,10 +142,10 @@ TEST(ScaledSystem, ScalesTheInteriorOfASchurComplementAnew) {
     std::vector<Index> const schur{3};
     ScaledSystem<double> system(a, {.kind = Factorization::lu, .matching = Toggle::off, .schur = schur});
     auto b = system.apply(a);
-    EXPECT_FALSE(system.rescale(b, schur));
+    EXPECT_FALSE(system.rescale(a, b, schur));
     scale_values(a, [](Index i, Index j) { return i == 1 || j == 1 ? 0x1p40 : 1.0; });
     b = system.apply(a);
-    EXPECT_TRUE(system.rescale(b, schur));
+    EXPECT_TRUE(system.rescale(a, b, schur));
     EXPECT_EQ(b.values, system.apply(a).values);
     for (Index j = 0; j < 3; ++j)
         for (Offset p : b.entries_of(j)) EXPECT_TRUE(b.row_ind[p] == 3 || std::abs(b.values[p]) <= 256);

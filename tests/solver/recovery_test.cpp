@@ -250,17 +250,24 @@ TEST(Growth, IsReportedIfColumnsCannotBeDelayed) {
     EXPECT_EQ(status_of([&] { (void)solver.determinant(); }), Status::inaccurate);
 }
 
-// Delayed columns bound the growth of each step only. In column blocks of one column, 2 is accepted beside 4.
-TEST(Growth, IsReportedIfDelayedColumnsDoNotAvoidIt) {
-    auto const a = with_two_transversals(200, 2, 4);
+// Delayed columns bound the growth of each step only. In column blocks of one column, 2 is accepted beside 4. Stricter
+// pivots are then taken, also if the growth ends in a replaced pivot, as with u = 0.001 and rows that grow faster.
+TEST(Growth, LeadsToStricterPivotsIfDelayedColumnsAllowIt) {
     Options options = one_column_at_a_time();
     options.supernodes = Toggle::on;
-    auto const solver = factorized(a, options);
-    EXPECT_TRUE(has_note(solver, "the factors are inaccurate"));
-    EXPECT_EQ(status_of([&] { (void)solver.determinant(); }), Status::inaccurate);
-    options.matching = Toggle::on;
-    auto matched = factorized(a, options);
-    EXPECT_LE(solve_and_refine(matched, a, random_vector<double>(200, 1)).backward_error, 1e-14);
+    for (auto const& [below, tolerance] : {std::pair(4.0, 0.01), std::pair(1900.0, 0.001)}) {
+        options.pivot_tolerance = tolerance;
+        for (Pivoting const pivoting : {Pivoting::static_pivots, Pivoting::delayed}) {
+            options.pivoting = pivoting;
+            auto const a = with_two_transversals(60, 2, below);
+            auto solver = factorized(a, options);
+            EXPECT_TRUE(std::ranges::any_of(solver.report().notes,
+                                            [](auto const& note) { return note.ends_with("delayed pivots and u = 1"); }));
+            EXPECT_FALSE(solver.report().factor.numerically_singular);
+            EXPECT_LE(solve_and_refine(solver, a, random_vector<double>(60, 1)).backward_error, 1e-14);
+            EXPECT_NEAR(solver.determinant().log_modulus, 60 * std::log(below), 1e-10 * 60 * std::log(below));
+        }
+    }
 }
 
 // Random patterns with values of very different size, factorized with the matching of other values.

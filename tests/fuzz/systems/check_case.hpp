@@ -154,11 +154,11 @@ template <class T> class Case {
             if (options_.schur.empty()) {
                 out.x = solver.solve(b, nrhs_, op_);
                 out.refined = solver.refine(a, b, out.x, nrhs_, op_);
-                out.determinant = unless_replaced(solver, [&] { return solver.determinant(); });
+                out.determinant = unless_unknown([&] { return solver.determinant(); });
             } else {
                 out.schur = solver.schur_complement();
             }
-            if (is_hermitian) out.signs = unless_replaced(solver, [&] { return solver.inertia(); });
+            if (is_hermitian) out.signs = unless_unknown([&] { return solver.inertia(); });
             out.report = solver.report();
             if (options_.schur.empty()) ask_condition(solver, a, out);
         } catch (Error const& error) {
@@ -176,14 +176,13 @@ template <class T> class Case {
         });
     }
 
-    // The signs and sizes of replaced pivots are unknown if no column may be delayed.
-    template <class Call> auto unless_replaced(Solver<T> const& solver, Call const& call) const {
+    // Signs and sizes of pivots are unknown if static pivots were replaced or entries grew.
+    template <class Call> auto unless_unknown(Call const& call) const {
         std::optional<decltype(call())> result;
         try {
             result = call();
         } catch (Error const& error) {
-            bool const may_fail =
-                options_.pivoting == Pivoting::static_pivots && solver.report().factor.pivots_replaced > 0;
+            bool const may_fail = options_.pivoting == Pivoting::static_pivots;
             if (error.status() != Status::inaccurate || !may_fail) throw;
         }
         return result;

@@ -108,7 +108,8 @@ template <class T> class RandomMatrix {
                 }
             return;
         }
-        if (how < 0.7) return rescale(true);
+        if (how < 0.6) return rescale(true);
+        if (how < 0.7 && !definite_) return weaken_diagonal();
         for (Index j = 0; j < a_.cols; ++j) // a shift
             for (Offset p : a_.entries_of(j))
                 if (a_.row_ind[p] == j)
@@ -157,8 +158,9 @@ template <class T> class RandomMatrix {
 
     CscMatrix<T> indefinite() {
         family_ = draws_.one_of({"random", "random", "kkt", "network", "shifted laplacian", "low rank",
-                                 "twin rows", "anti-diagonal"});
+                                 "twin rows", "anti-diagonal", "cycle"});
         Index const n = order();
+        if (family_ == "cycle") return growing_cycle(n);
         if (family_ == "kkt" && n >= 8) return kkt_system<T>(symmetry_, n - n / 3, n / 3, draws_.seed());
         if (family_ == "shifted laplacian") {
             auto const c = matrix_of<T>(n, symmetry_, [&](Index i, Index j) {
@@ -209,6 +211,27 @@ template <class T> class RandomMatrix {
             }
         }
         return sparse(a);
+    }
+
+    // Entries grow by a factor of about 2 in each step of an elimination without interchanges.
+    CscMatrix<T> growing_cycle(Index n) {
+        Dense<T> a(n);
+        bool const has_noise = draws_.chance(0.5);
+        for (Index j = 0; j < n; ++j) {
+            double const noise = has_noise ? draws_.uniform(0.9, 1.1) : 1;
+            a(j, j) += real_value<T>(2 * noise);
+            a((j + 1) % n, j) += real_value<T>(4 / noise);
+        }
+        return sparse(a);
+    }
+
+    // Makes some entries of the diagonal smaller, so that the pivots of the last values become poor.
+    void weaken_diagonal() {
+        double const share = draws_.uniform(0.1, 1);
+        auto const scale = real_value<T>(std::exp2(-static_cast<double>(draws_.between(1, 40))));
+        for (Index j = 0; j < a_.cols; ++j)
+            for (Offset p : a_.entries_of(j))
+                if (a_.row_ind[p] == j && draws_.chance(share)) a_.values[p] *= scale;
     }
 
     Index order() {
@@ -271,7 +294,11 @@ template <class T> Options draw_options(Draws& draws, Factorization kind) {
     o.supernodes = toggle();
     o.ordering = draws.one_of({OrderingMethod::automatic, OrderingMethod::scotch, OrderingMethod::metis,
                                OrderingMethod::amd, OrderingMethod::natural, OrderingMethod::dissection});
-    o.max_block_width = draws.one_of<Index>({0, 2, 4, 8});
+    o.max_block_width = draws.one_of<Index>({0, 1, 2, 4, 8});
+    if (o.max_block_width == 1) {
+        o.min_block_width = 1;
+        o.amalgamation_fill = 0;
+    }
     o.schedule = draws.one_of({SchedulePolicy::static_order, SchedulePolicy::dynamic_tree,
                                SchedulePolicy::places, SchedulePolicy::nas});
     o.splitting = draws.chance(0.7) ? Splitting::one_d : draws.one_of({Splitting::two_d, Splitting::dynamic});
