@@ -19,8 +19,13 @@ namespace espalier {
 
 namespace {
 
-std::string inaccurate_factors(double error) {
-    return fmt::format("the factors are inaccurate, because entries grew in the elimination (backward error {:.1e})", error);
+std::string replaced_pivots(Index count) {
+    return fmt::format("{} pivot{} replaced", count, count == 1 ? " was" : "s were");
+}
+
+std::string inaccurate_factors(double error, Index replaced) {
+    return fmt::format("the factors are inaccurate, because {} (backward error {:.1e})",
+                       replaced > 0 ? replaced_pivots(replaced) : "entries grew in the elimination", error);
 }
 
 /// With the last shift, 524, nearly all matrices are diagonally dominant.
@@ -50,7 +55,9 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
     }
     unavoidable_error_ = last.error;
     if (last.is_useless() && may_grow() && can_delay()) {
-        auto const reason = [&] { return last.problem ? last.problem->what() : inaccurate_factors(last.error); };
+        auto const reason = [&] {
+            return last.problem ? last.problem->what() : inaccurate_factors(last.error, last.replaced);
+        };
         if (!may_have_delayed_) last = attempt(matrix, {reason, options.pivot_tolerance});
         // Each column may grow by 1 / u. A singular matrix remains singular.
         double const strictest = form_.has_upper() ? 1 : 0.5;
@@ -59,16 +66,19 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
     }
     if (last.problem) throw *last.problem;
     if (last.is_useless())
-        note("{}; matching on, or pivoting delayed without split 2d, may avoid this", inaccurate_factors(last.error));
+        note_made_by([&] {
+            return inaccurate_factors(last.error, last.replaced) +
+                   "; matching on, or pivoting delayed without split 2d, may avoid this";
+        });
 }
 
 // Factorizes with the current analysis. Returns errors that are due to pivots and throws the others.
 template <class T>
 auto Solver<T>::State::attempt(CscMatrix<T> const& matrix, Delay const& delay) -> Attempt {
     std::optional<Error> const problem = error_of([&] { factorize_values(matrix, delay); });
-    if (!problem) return {{}, refiner_->errors_of_factors().backward};
+    if (!problem) return {{}, refiner_->errors_of_factors().backward, report.factor.pivots_replaced};
     if (problem->status() != Status::singular && problem->status() != Status::inaccurate) throw *problem;
-    return {problem, 0};
+    return {problem, 0, 0};
 }
 
 // Whether entries may grow without bound in the elimination.
@@ -313,8 +323,8 @@ template <class T> bool Solver<T>::State::needs_pivots() {
 template <class T> std::string Solver<T>::State::unknown_with_these_pivots(std::string_view what) const {
     Index const replaced = report.factor.pivots_replaced;
     return fmt::format("{} not known: {}", what,
-                       replaced > 0 ? fmt::format("{} pivot{} replaced", replaced, replaced == 1 ? " was" : "s were")
-                                    : inaccurate_factors(refiner_->errors_of_factors().backward));
+                       replaced > 0 ? replaced_pivots(replaced)
+                                    : inaccurate_factors(refiner_->errors_of_factors().backward, 0));
 }
 
 // Factorizes with delayed columns, whatever the options say, and examines the factors. If memory does not suffice, the

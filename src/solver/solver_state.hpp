@@ -159,6 +159,7 @@ template <class T> struct Solver<T>::State {
     struct Attempt {
         std::optional<Error> problem;
         double error;
+        Index replaced; // pivots
         [[nodiscard]] bool is_useless() const { return problem || !(error <= useless_error); }
     };
     [[nodiscard]] PivotChoice usual_pivots() const { return {options.pivoting, options.pivot_tolerance}; }
