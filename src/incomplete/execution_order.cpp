@@ -292,7 +292,7 @@ ExecutionOrder one_chunk_order(RowPattern const& pattern, int workers, bool has_
     return order;
 }
 
-/// Deals the coarse tasks to workers. append_rows(task) appends the rows of a task to order.row_at.
+/// Assigns the coarse tasks to workers. append_rows(task) appends the rows of a task to order.row_at.
 template <class AppendRows>
 void deal_tasks(ExecutionOrder& order, TaskGraph const& coarse, std::vector<int> const& node_of_worker,
                 AppendRows const& append_rows) {

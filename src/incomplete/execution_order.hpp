@@ -1,5 +1,5 @@
 // The order in which workers execute the rows of an incomplete factor. Rows are aggregated into chunks by a
-// coarse string, chunks are dealt to workers by a list schedule, and workers wait for each other's chunks
+// coarse string, a list schedule assigns chunks to workers, and workers wait for each other's chunks
 // point to point. The same order serves the factorization, the forward sweep, and, from end to start, the
 // backward sweep.
 #pragma once
@@ -73,7 +73,7 @@ std::string fast_string(RowPattern const& pattern, int workers);
 /// Errors of coarsen().
 ///
 /// `node_of_worker` has the NUMA node (0, 1, ... without gaps) of each worker. Chunks are then distributed
-/// over the nodes (coarsen/node_distribution.hpp), and dealt to workers of their node. If it is empty, nodes
+/// over the nodes (coarsen/node_distribution.hpp), and assigned to workers of their node. If it is empty, nodes
 /// are ignored.
 ExecutionOrder make_execution_order(RowPattern const& pattern, int workers,
                                     std::string const& coarse_string = {},

@@ -116,7 +116,7 @@ class MessageNetwork : public Transit {
         double bytes = 0;
     };
     struct Thread {
-        double free = 0;     ///< When the thread has done all that it was asked to do.
+        double free = 0;     ///< Time at which the thread has finished all its messages.
         double reserved = 0; ///< Seconds of that.
         /// Seconds before `now`. After `now` the thread works without a gap until it is free.
         [[nodiscard]] double busy_seconds(double now) const { return reserved - std::max(0.0, free - now); }
