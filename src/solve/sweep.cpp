@@ -329,7 +329,8 @@ template <class T> RowBlock<T> Sweep<T>::forward_in_one_pass(CblkId k, Worker& w
     MatrixView<T> const panel = factor_.lower(k);
     T* const below = std::transform(x.only().begin(), x.only().end(), worker.buffer, std::negate<>());
     std::fill_n(below, panel.rows - panel.cols, T(0));
-    solve_panel_with_vector<T>(unit_lower(), panel, {worker.buffer, worker.buffer + panel.rows});
+    Index const gap = form_.has_upper() ? (panel.rows - panel.cols) * panel.cols : 0; // U follows L
+    solve_panel_with_vector<T>(unit_lower(), panel, {worker.buffer, worker.buffer + panel.rows}, gap);
     std::transform(worker.buffer, below, x.z.data, std::negate<>());
     count(worker, panel);
     if (form_.has_d()) solve_d<T>(form_.conjugate(), factor_.diagonal(k), factor_.off_diagonal(k), x);
@@ -364,8 +365,11 @@ void Sweep<T>::multiply_rows_below(CblkId k, RowBlock<T> x, RowBlock<T> contribu
 template <class T> void Sweep<T>::backward_cblk(CblkId k, Worker& worker) {
     if (factor_.delayed(k)) return backward_delayed(k, worker);
     RowBlock<T> const x = rows_of(factor_.cblk(k));
-    if (backward_op_ != Op::none && takes_one_pass(k)) {
-        backward_in_one_pass(k, worker);
+    if (takes_one_pass(k)) {
+        if (backward_op_ == Op::none)
+            backward_upper_in_one_pass(k, worker);
+        else
+            backward_in_one_pass(k, worker);
     } else {
         subtract_rows_above(k, x, bloks_below(k), worker);
         solve_diagonal(k, false, x);
@@ -383,6 +387,17 @@ template <class T> void Sweep<T>::backward_in_one_pass(CblkId k, Worker& worker)
                                           {worker.buffer, worker.buffer + panel.rows});
     std::copy(worker.buffer, above, x.z.data);
     count(worker, panel);
+}
+
+// x_k := U^-1 (x_k - U12 x_above) for one vector.
+template <class T> void Sweep<T>::backward_upper_in_one_pass(CblkId k, Worker& worker) {
+    RowBlock<T> const x = rows_of(factor_.cblk(k));
+    MatrixView<T> const lower = factor_.lower(k), panel = factor_.upper(k);
+    copy_rows_above(bloks_below(k), worker.buffer);
+    subtract_upper_panel_with_vector<T>(panel, factor_.diagonal(k), {worker.buffer, worker.buffer + panel.rows},
+                                        x.only(), lower.rows * lower.cols);
+    count(worker, panel);
+    solve_diagonal(k, false, x);
 }
 
 // The entries of x in the rows of bloks.

@@ -100,6 +100,7 @@ template <class T> class Sweep {
     [[nodiscard]] bool takes_one_pass(CblkId k) const;
     [[nodiscard]] RowBlock<T> forward_in_one_pass(CblkId k, Worker& worker);
     void backward_in_one_pass(CblkId k, Worker& worker);
+    void backward_upper_in_one_pass(CblkId k, Worker& worker);
     void copy_rows_above(std::span<Blok const> bloks, T* to) const;
     [[nodiscard]] std::span<Blok const> bloks_of(SolveTask const& task) const;
     [[nodiscard]] std::span<Blok const> bloks_below(CblkId k) const {

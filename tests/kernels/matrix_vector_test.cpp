@@ -145,6 +145,23 @@ TYPED_TEST(MatrixVector, SolveWithAPanelUndoesTheProductAndUpdatesTheRowsBelow) 
             }
 }
 
+TYPED_TEST(MatrixVector, OfAnUpperPanelMatchesPlainLoops) {
+    using T = TypeParam;
+    for (auto const set : supported_sets())
+        for (Index n : {1, 2, 7, 8, 21})
+            for (Index rows : {0, 1, 5, 19, 300}) {
+                auto const panel = random_dense<T>(rows, n, 1);
+                auto const diagonal = random_dense<T>(n, n, 2);
+                auto const y = random_vector<T>(rows, 3);
+                auto x = random_vector<T>(n, 4);
+                auto expected = x;
+                for (Index j = 0; j < n; ++j)
+                    for (Index i = 0; i < rows; ++i) expected[j] -= panel(i, j) * y[i];
+                subtract_upper_panel_with_vector<T>(set, panel.view(), diagonal.view(), y, x, 3);
+                ASSERT_LE(distance(x, expected), 300 * epsilon<T>) << n << " x " << rows << " set " << int(set);
+            }
+}
+
 // The vectors at the end of the rows overlap, so an infinity must not spread.
 TYPED_TEST(MatrixVector, AnInfiniteEntryStaysInItsRow) {
     using T = TypeParam;
