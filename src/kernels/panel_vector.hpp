@@ -1,5 +1,5 @@
 // Substitution with one vector in a whole panel: the diagonal block and the rows below it in one pass, for panels whose
-// part of the vector fits in the first-level cache.
+// part of the vector takes little of the second-level cache. The panel is read in the order of memory then.
 #pragma once
 
 #include <span>
