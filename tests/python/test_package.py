@@ -39,7 +39,7 @@ def test_the_type_hints_cover_the_extension():
     core = sys.modules["espalier._core"]
     for name in vars(core):
         assert name.startswith("__") or re.search(rf"\b{name}\b", hints), name
-    for name in vars(core.SolverD):
+    for name in vars(core.Solver):
         assert name.startswith("_") or f"def {name}(" in hints, name
 
 

@@ -1,41 +1,78 @@
-// espalier::Solver<T> for Python. Calls run one at a time without the interpreter lock, and Ctrl-C stops
-// them. The factorized matrix is kept for the calls that need it.
+// espalier::Solver<T> for Python. The module binds the interface AnySolver once for all scalar types, because binding it
+// for each would take three times as long to compile. The factorized matrix is kept for the calls that need it.
 #pragma once
 
+#include <pybind11/complex.h>
 #include <pybind11/numpy.h>
+#include <pybind11/stl.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <exception>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <tuple>
-#include <type_traits>
 #include <utility>
-#include <variant>
+#include <vector>
 
-#include <unistd.h>
-
-#include "callbacks.hpp"
 #include "core/names.hpp"
 #include "espalier/espalier.hpp"
 #include "matrix.hpp"
+#include "serial_calls.hpp"
 
 namespace espalier::python {
 
-/// The caller's progress and log functions, either of which may be None. They are passed with each call in a
-/// Python tuple and not kept, so that Python's garbage collector sees all references to them.
-struct Listeners {
-    Listeners() = default;
-    Listeners(py::tuple const& functions)
-        : progress(py::object(functions[0])), log(py::object(functions[1])) {}
-    py::handle progress = Py_None;
-    py::handle log = Py_None;
+/// A solver of any scalar type. Matrices are objects of the module's class for this type. Blocks of columns are
+/// column-major arrays of this type, without conversion.
+class AnySolver {
+  public:
+    /// Status and normwise backward error of a solution.
+    using Verdict = std::tuple<std::string, double>;
+    /// Column starts, rows and values of all entries, both triangles included.
+    using Columns = std::tuple<py::array, py::array, py::array>;
+
+    AnySolver() = default;
+    virtual ~AnySolver() = default;
+    AnySolver(AnySolver const&) = delete;
+    AnySolver& operator=(AnySolver const&) = delete;
+
+    virtual void set_options(Options const& options) = 0;
+    virtual void analyze(py::object const& matrix, py::tuple const& listeners) = 0;
+    /// Whether the last analysis holds for the matrix: its pattern is the same, and its values have the symmetry.
+    virtual bool is_analyzed(py::object const& matrix) = 0;
+    /// Analyzes first if there is no analysis. Error{usage} if the analysis is not valid for the matrix.
+    virtual void factorize(py::object const& matrix, py::tuple const& listeners) = 0;
+    /// x contains b on entry and the solution on return. `refine` also reads b. With `by_rows`, b and x are
+    /// the rows of this process, and all processes call.
+    virtual std::optional<Verdict> solve(py::array const& b, py::array const& x, std::string const& operation, bool refine,
+                                         bool by_rows, py::tuple const& listeners) = 0;
+    virtual Verdict refine(py::array const& b, py::array const& x, std::string const& operation, bool by_rows,
+                           py::tuple const& listeners) = 0;
+    virtual py::array solve_sparse(py::object const& b, std::string const& operation, py::tuple const& listeners) = 0;
+    virtual std::tuple<Index, Index, Index> inertia() = 0;
+    /// The phase and the logarithm of the modulus.
+    virtual std::tuple<py::object, double> determinant() = 0;
+    virtual double rcond(py::tuple const& listeners) = 0;
+    virtual std::tuple<Index, py::array, std::vector<double>> null_space(double tolerance,
+                                                                         py::tuple const& listeners) = 0;
+    virtual Columns selected_inverse(py::tuple const& listeners) = 0;
+    virtual py::array inverse_diagonal(py::tuple const& listeners) = 0;
+    /// The factorized matrix, or nothing.
+    virtual std::optional<Columns> matrix() = 0;
+    /// Returns whether the factors were changed in place.
+    virtual bool update(py::object const& w, int sign, py::tuple const& listeners) = 0;
+    /// L, D, U and the permutations of rows and columns.
+    virtual std::tuple<Columns, Columns, Columns, py::array, py::array> factors() = 0;
+    /// (L D)^-1 b or, with `adjoint`, L^-H b (L^-T b for llt and ldlt).
+    virtual py::array solve_lower(py::array const& b, bool adjoint, py::tuple const& listeners) = 0;
+    virtual py::array schur_complement() = 0;
+    virtual py::array condense(py::array const& b, std::string const& operation, py::tuple const& listeners) = 0;
+    virtual py::array expand(py::array const& b, py::array const& x_schur, std::string const& operation,
+                             py::tuple const& listeners) = 0;
+    /// Also writes the prediction to `path` as a trace, unless the path is empty.
+    virtual Prediction predict(int processes, int threads, std::string const& path, std::string const& matrix_name) = 0;
+    virtual void write_trace(std::string const& path, std::string const& matrix_name) = 0;
+    virtual Report report() = 0;
 };
 
 /// A Python array that owns the values of a dense matrix, column-major.
@@ -48,44 +85,39 @@ template <class T> py::array_t<T> to_numpy(DenseMatrix<T>&& dense) {
     return py::array_t<T>({dense.rows, dense.cols}, {item, item * dense.rows}, data, owner);
 }
 
-template <class T> class BoundSolver {
+template <class T> class BoundSolver final : public AnySolver {
   public:
     using Matrix = std::shared_ptr<CscMatrix<T>>;
     using Stored = std::shared_ptr<CscMatrix<T> const>;
-    using Block = py::array_t<T, py::array::f_style>; // n x k, column-major, without conversion
-    /// Status and normwise backward error of a solution.
-    using Verdict = std::tuple<std::string, double>;
 
     explicit BoundSolver(Options const& options) : BoundSolver(options, Communicator()) {}
     /// Creates the solver on process 0 of `comm`; the other processes follow.
     BoundSolver(Options const& options, Communicator comm)
-        : process_(getpid()), solver_(std::make_unique<Solver<T>>(with_callbacks(options), std::move(comm))) {
-    }
+        : solver_(std::make_unique<Solver<T>>(calls_.with_callbacks(options), std::move(comm))) {}
     // The library may wait for cancelled work. A forked child must not wait, because the threads do not exist
     // there.
-    ~BoundSolver() {
+    ~BoundSolver() override {
         py::gil_scoped_release const no_python;
-        if (getpid() != process_) (void)solver_.release();
+        if (!calls_.is_own_process()) (void)solver_.release();
         solver_.reset();
     }
-    BoundSolver(BoundSolver const&) = delete;
-    BoundSolver& operator=(BoundSolver const&) = delete;
 
-    void set_options(Options const& options) {
-        run({}, [&] { solver_->set_options(with_callbacks(options)); });
+    void set_options(Options const& options) override {
+        run({}, [&] { solver_->set_options(calls_.with_callbacks(options)); });
     }
 
-    void analyze(Matrix const& matrix, py::tuple const& listeners) {
+    void analyze(py::object const& object, py::tuple const& listeners) override {
+        Matrix const matrix = matrix_of(object);
         run(listeners, [&] { analyze_now(matrix); });
     }
 
-    /// Whether the last analysis holds for the matrix: its pattern is the same, and its values have the symmetry.
-    bool is_analyzed(Matrix const& matrix) {
+    bool is_analyzed(py::object const& object) override {
+        Matrix const matrix = matrix_of(object);
         return run({}, [&] { return in_analyzed_form(matrix) != nullptr; });
     }
 
-    /// Analyzes first if there is no analysis. Error{usage} if the analysis is not valid for the matrix.
-    void factorize(Matrix const& matrix, py::tuple const& listeners) {
+    void factorize(py::object const& object, py::tuple const& listeners) override {
+        Matrix const matrix = matrix_of(object);
         run(listeners, [&] {
             factorized_.reset();
             if (!analyzed_as_) analyze_now(matrix);
@@ -112,10 +144,8 @@ template <class T> class BoundSolver {
         });
     }
 
-    /// x contains b on entry and the solution on return. `refine` also reads b. With `by_rows`, b and x are
-    /// the rows of this process, and all processes call.
-    std::optional<Verdict> solve(Block const& b, Block x, std::string const& operation, bool refine,
-                                 bool by_rows, py::tuple const& listeners) {
+    std::optional<Verdict> solve(py::array const& b, py::array const& x, std::string const& operation, bool refine,
+                                 bool by_rows, py::tuple const& listeners) override {
         std::span<T> const solution = writable(x);
         std::span<T const> const right = readable(b);
         Index const columns = x.shape(1);
@@ -130,8 +160,8 @@ template <class T> class BoundSolver {
         });
     }
 
-    Verdict refine(Block const& b, Block x, std::string const& operation, bool by_rows,
-                   py::tuple const& listeners) {
+    Verdict refine(py::array const& b, py::array const& x, std::string const& operation, bool by_rows,
+                   py::tuple const& listeners) override {
         std::span<T> const solution = writable(x);
         std::span<T const> const right = readable(b);
         Index const columns = x.shape(1);
@@ -139,50 +169,48 @@ template <class T> class BoundSolver {
         return run(listeners, [&] { return refined("refine", right, solution, columns, op, by_rows); });
     }
 
-    py::array_t<T> solve_sparse(Matrix const& b, std::string const& operation, py::tuple const& listeners) {
+    py::array solve_sparse(py::object const& object, std::string const& operation, py::tuple const& listeners) override {
+        Matrix const b = matrix_of(object);
         MatrixOp const op = operation_named(operation);
         return to_numpy(run(listeners, [&] { return solver_->solve(*b, op); }));
     }
 
-    std::tuple<Index, Index, Index> inertia() {
+    std::tuple<Index, Index, Index> inertia() override {
         Inertia const found = run({}, [&] { return solver_->inertia(); });
         return {found.positive, found.negative, found.zero};
     }
 
-    std::pair<T, double> determinant() {
+    std::tuple<py::object, double> determinant() override {
         Determinant<T> const found = run({}, [&] { return solver_->determinant(); });
-        return {found.phase, found.log_modulus};
+        return {py::cast(found.phase), found.log_modulus};
     }
 
-    double rcond(py::tuple const& listeners) {
+    double rcond(py::tuple const& listeners) override {
         return run(listeners, [&] { return solver_->reciprocal_condition(factorized("rcond")); });
     }
 
-    std::tuple<Index, py::array_t<T>, std::vector<double>> null_space(double tolerance,
-                                                                      py::tuple const& listeners) {
+    std::tuple<Index, py::array, std::vector<double>> null_space(double tolerance,
+                                                                 py::tuple const& listeners) override {
         NullSpace<T> found =
             run(listeners, [&] { return solver_->null_space(factorized("null_space"), tolerance); });
         return {found.rank, to_numpy(std::move(found.basis)), std::move(found.singular_values)};
     }
 
-    /// Column starts, rows and values of all entries, both triangles included.
-    using Columns = std::tuple<py::array_t<Offset>, py::array_t<Index>, py::array_t<T>>;
-    Columns selected_inverse(py::tuple const& listeners) {
+    Columns selected_inverse(py::tuple const& listeners) override {
         auto const found = run(listeners, [&] {
             return expand_symmetric(solver_->selected_inverse(factorized("selected_inverse")));
         });
         return columns_of(found);
     }
 
-    /// The factorized matrix, or nothing.
-    std::optional<Columns> matrix() {
+    std::optional<Columns> matrix() override {
         Stored const last = run({}, [&] { return factorized_; });
         if (!last) return std::nullopt;
         return columns_of(expand_symmetric(*last));
     }
 
-    /// Returns whether the factors were changed in place.
-    bool update(Matrix const& w, int sign, py::tuple const& listeners) {
+    bool update(py::object const& object, int sign, py::tuple const& listeners) override {
+        Matrix const w = matrix_of(object);
         return run(listeners, [&] {
             auto next = std::make_shared<CscMatrix<T>>(factorized("update"));
             Offset const stored = next->stored();
@@ -194,15 +222,13 @@ template <class T> class BoundSolver {
         });
     }
 
-    /// L, D, U and the permutations of rows and columns.
-    std::tuple<Columns, Columns, Columns, py::array_t<Index>, py::array_t<Index>> factors() {
+    std::tuple<Columns, Columns, Columns, py::array, py::array> factors() override {
         Factors<T> const found = run({}, [&] { return solver_->factors(); });
         return {columns_of(found.lower), columns_of(found.diagonal), columns_of(found.upper),
                 copied(found.row_permutation), copied(found.column_permutation)};
     }
 
-    /// (L D)^-1 b or, with `adjoint`, L^-H b (L^-T b for llt and ldlt).
-    py::array_t<T> solve_lower(Block const& b, bool adjoint, py::tuple const& listeners) {
+    py::array solve_lower(py::array const& b, bool adjoint, py::tuple const& listeners) override {
         DenseMatrix<T> out{b.shape(0), b.shape(1), {}};
         std::span<T const> const right = readable(b);
         run(listeners, [&] {
@@ -211,16 +237,16 @@ template <class T> class BoundSolver {
         return to_numpy(std::move(out));
     }
 
-    py::array_t<T> inverse_diagonal(py::tuple const& listeners) {
+    py::array inverse_diagonal(py::tuple const& listeners) override {
         auto const found = run(listeners, [&] { return solver_->inverse_diagonal(); });
         return copied(found);
     }
 
-    py::array_t<T> schur_complement() {
+    py::array schur_complement() override {
         return to_numpy(run({}, [&] { return solver_->schur_complement(); }));
     }
 
-    py::array_t<T> condense(Block const& b, std::string const& operation, py::tuple const& listeners) {
+    py::array condense(py::array const& b, std::string const& operation, py::tuple const& listeners) override {
         MatrixOp const op = operation_named(operation);
         DenseMatrix<T> out{0, b.shape(1), {}};
         std::span<T const> const right = readable(b);
@@ -231,8 +257,8 @@ template <class T> class BoundSolver {
         return to_numpy(std::move(out));
     }
 
-    py::array_t<T> expand(Block const& b, Block const& x_schur, std::string const& operation,
-                          py::tuple const& listeners) {
+    py::array expand(py::array const& b, py::array const& x_schur, std::string const& operation,
+                     py::tuple const& listeners) override {
         MatrixOp const op = operation_named(operation);
         DenseMatrix<T> out{b.shape(0), b.shape(1), {}};
         std::span<T const> const right = readable(b), schur = readable(x_schur);
@@ -240,23 +266,26 @@ template <class T> class BoundSolver {
         return to_numpy(std::move(out));
     }
 
-    /// Also writes the prediction to `path` as a trace, unless the path is empty.
-    Prediction predict(int processes, int threads, std::string const& path, std::string const& matrix_name) {
+    Prediction predict(int processes, int threads, std::string const& path, std::string const& matrix_name) override {
         return run({}, [&] {
             return path.empty() ? solver_->predict(processes, threads)
                                 : solver_->write_predicted_trace(path, processes, threads, matrix_name);
         });
     }
 
-    void write_trace(std::string const& path, std::string const& matrix_name) {
+    void write_trace(std::string const& path, std::string const& matrix_name) override {
         run({}, [&] { solver_->write_trace(path, matrix_name); });
     }
 
-    Report report() {
+    Report report() override {
         return run({}, [&] { return solver_->report(); });
     }
 
   private:
+    using Block = py::array_t<T, py::array::f_style>; // n x k
+
+    template <class Body> auto run(Listeners const& listeners, Body const& body) { return calls_.run(listeners, body); }
+
     template <class E> static py::array_t<E> copied(std::vector<E> const& values) {
         return py::array_t<E>(std::ssize(values), values.data());
     }
@@ -266,11 +295,14 @@ template <class T> class BoundSolver {
     static MatrixOp operation_named(std::string const& name) {
         return static_cast<MatrixOp>(parse_choice("operation", name, spellings<MatrixOp>));
     }
-    static std::span<T const> readable(Block const& block) {
-        return {block.data(), static_cast<std::size_t>(block.size())};
+    static Matrix matrix_of(py::object const& object) { return object.cast<Matrix>(); }
+    static std::span<T const> readable(py::array const& block) {
+        if (!py::isinstance<Block>(block))
+            throw py::type_error("an array is not column-major or has another type than the solver");
+        return {static_cast<T const*>(block.data()), static_cast<std::size_t>(block.size())};
     }
-    static std::span<T> writable(Block& block) {
-        return {block.mutable_data(), static_cast<std::size_t>(block.size())};
+    static std::span<T> writable(py::array block) {
+        return {static_cast<T*>(block.mutable_data()), readable(block).size()};
     }
     Verdict refined(char const* step, std::span<T const> b, std::span<T> x, Index columns, MatrixOp op,
                     bool by_rows) {
@@ -303,64 +335,7 @@ template <class T> class BoundSolver {
         return *factorized_;
     }
 
-    Options with_callbacks(Options options) {
-        options.progress = &callbacks_;
-        options.log = [this](std::string_view line) { callbacks_.log_line(line); };
-        options.cancel = [this] { return callbacks_.must_cancel(); };
-        return options;
-    }
-
-    /// Returns body(), which runs without the interpreter lock and after the calls of other threads. Rethrows
-    /// its exception, or that of a Python function that it called.
-    template <class Body> auto run(Listeners const& listeners, Body const& body) {
-        if (getpid() != process_)
-            throw Error(Status::usage,
-                        "this solver was created before the process forked, and its threads do not "
-                        "exist in the child; create a new solver there");
-        bool const on_main_thread = is_main_thread();
-        using Result = std::invoke_result_t<Body>;
-        std::conditional_t<std::is_void_v<Result>, std::monostate, std::optional<Result>> result;
-        std::exception_ptr failure;
-        py::gil_scoped_release const no_python;
-        auto const lock = lock_solver(on_main_thread);
-        running_ = std::this_thread::get_id();
-        callbacks_.begin_call(listeners.progress, listeners.log, on_main_thread);
-        try {
-            if constexpr (std::is_void_v<Result>)
-                body();
-            else
-                result = body();
-        } catch (...) {
-            failure = std::current_exception();
-        }
-        py::gil_scoped_acquire const python;
-        try {
-            callbacks_.end_call();
-        } catch (...) {
-            failure = std::current_exception(); // It caused the Error{cancelled} of body().
-        }
-        running_ = std::thread::id();
-        if (failure) std::rethrow_exception(failure);
-        if constexpr (!std::is_void_v<Result>) return std::move(*result);
-    }
-
-    /// Locks the mutex. The caller does not hold the interpreter lock, which the owner of the mutex may need.
-    std::unique_lock<std::timed_mutex> lock_solver(bool on_main_thread) {
-        if (running_.load() == std::this_thread::get_id())
-            throw Error(Status::usage, "a solver cannot be used from its own progress or log function");
-        std::unique_lock lock(mutex_, std::defer_lock);
-        while (!lock.try_lock_for(std::chrono::milliseconds(50))) {
-            if (!on_main_thread) continue;
-            py::gil_scoped_acquire const python;
-            if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-        }
-        return lock;
-    }
-
-    pid_t const process_;
-    std::timed_mutex mutex_; // Serializes the calls and protects the following members.
-    std::atomic<std::thread::id> running_{};
-    PythonCallbacks callbacks_;
+    SerialCalls calls_; // They protect the following members.
     std::optional<Symmetry> analyzed_as_;
     Stored pattern_; // a matrix with the pattern of the analysis
     Stored factorized_;

@@ -1,11 +1,7 @@
 // espalier._core: the classes of the library for the four scalar types, used by the package in ../espalier.
 // The package checks its arguments; this module only checks what could crash.
-#include <pybind11/complex.h>
-#include <pybind11/numpy.h>
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
-
 #include <array>
+#include <memory>
 #include <new>
 #include <string>
 
@@ -79,15 +75,31 @@ template <class Part> py::dict to_python(Part const& part) {
     return out;
 }
 
+// Calls body(T()) for the scalar type with this character of numpy.
+template <class Body> auto with_scalar(char type, Body const& body) {
+    switch (type) {
+        case 'f': return body(float());
+        case 'd': return body(double());
+        case 'F': return body(std::complex<float>());
+        case 'D': return body(std::complex<double>());
+        default: throw py::value_error("the scalar type is f, d, F or D");
+    }
+}
+
+std::unique_ptr<AnySolver> make_solver(char type, Options const& options, Communicator const& comm) {
+    return with_scalar(type, [&](auto zero) -> std::unique_ptr<AnySolver> {
+        return std::make_unique<BoundSolver<decltype(zero)>>(options, comm);
+    });
+}
+
 // Returns when process 0 has destroyed its solver. Signals are handled after that.
-template <class T> void follow(int comm) {
+void follow(char type, int comm) {
     py::gil_scoped_release const no_python;
-    Solver<T>::follow({}, communicator_of_fortran(comm));
+    with_scalar(type, [&](auto zero) { Solver<decltype(zero)>::follow({}, communicator_of_fortran(comm)); });
 }
 
 template <class T> void bind_scalar(py::module_& module, std::string const& letter) {
     using Matrix = CscMatrix<T>;
-    using Bound = BoundSolver<T>;
     auto const pointers = py::arg("pointers").noconvert(), indices = py::arg("indices").noconvert(),
                values = py::arg("values").noconvert();
     py::class_<Matrix, std::shared_ptr<Matrix>>(module, ("Matrix" + letter).c_str())
@@ -105,46 +117,49 @@ template <class T> void bind_scalar(py::module_& module, std::string const& lett
                py::arg("cols"), pointers, indices, values, right);
     module.def(("solve_batch" + letter).c_str(), &solve_many<T>, py::arg("pattern"), values, py::arg("b").noconvert(),
                py::arg("options"));
+}
 
+void bind_solver(py::module_& module) {
     auto const b = py::arg("b").noconvert();
     auto const x = py::arg("x").noconvert();
     auto const op = py::arg("op");
     auto const listeners = py::arg("listeners");
-    py::class_<Bound>(module, ("Solver" + letter).c_str())
-        .def(py::init<Options const&>(), py::arg("options"))
-        .def(py::init([](Options const& options, int comm) {
-                 return std::make_unique<Bound>(options, communicator_of_fortran(comm));
+    py::class_<AnySolver>(module, "Solver")
+        .def(py::init([](char type, Options const& options) { return make_solver(type, options, Communicator()); }),
+             py::arg("type"), py::arg("options"))
+        .def(py::init([](char type, Options const& options, int comm) {
+                 return make_solver(type, options, communicator_of_fortran(comm));
              }),
-             py::arg("options"), py::arg("comm"))
-        .def_static("follow", &follow<T>, py::arg("comm"))
-        .def("set_options", &Bound::set_options, py::arg("options"))
-        .def("analyze", &Bound::analyze, py::arg("matrix"), listeners)
-        .def("is_analyzed", &Bound::is_analyzed, py::arg("matrix"))
-        .def("factorize", &Bound::factorize, py::arg("matrix"), listeners)
-        .def("solve", &Bound::solve, b, x, op, py::arg("refine"), py::arg("by_rows"), listeners)
-        .def("solve_sparse", &Bound::solve_sparse, py::arg("b"), op, listeners)
-        .def("refine", &Bound::refine, b, x, op, py::arg("by_rows"), listeners)
-        .def("inertia", &Bound::inertia)
-        .def("determinant", &Bound::determinant)
-        .def("rcond", &Bound::rcond, listeners)
-        .def("null_space", &Bound::null_space, py::arg("tolerance"), listeners)
-        .def("update", &Bound::update, py::arg("w"), py::arg("sign"), listeners)
-        .def("matrix", &Bound::matrix)
-        .def("factors", &Bound::factors)
-        .def("solve_lower", &Bound::solve_lower, b, py::arg("adjoint"), listeners)
-        .def("selected_inverse", &Bound::selected_inverse, listeners)
-        .def("inverse_diagonal", &Bound::inverse_diagonal, listeners)
-        .def("schur_complement", &Bound::schur_complement)
-        .def("condense", &Bound::condense, b, op, listeners)
-        .def("expand", &Bound::expand, b, py::arg("x_schur").noconvert(), op, listeners)
+             py::arg("type"), py::arg("options"), py::arg("comm"))
+        .def_static("follow", &follow, py::arg("type"), py::arg("comm"))
+        .def("set_options", &AnySolver::set_options, py::arg("options"))
+        .def("analyze", &AnySolver::analyze, py::arg("matrix"), listeners)
+        .def("is_analyzed", &AnySolver::is_analyzed, py::arg("matrix"))
+        .def("factorize", &AnySolver::factorize, py::arg("matrix"), listeners)
+        .def("solve", &AnySolver::solve, b, x, op, py::arg("refine"), py::arg("by_rows"), listeners)
+        .def("solve_sparse", &AnySolver::solve_sparse, py::arg("b"), op, listeners)
+        .def("refine", &AnySolver::refine, b, x, op, py::arg("by_rows"), listeners)
+        .def("inertia", &AnySolver::inertia)
+        .def("determinant", &AnySolver::determinant)
+        .def("rcond", &AnySolver::rcond, listeners)
+        .def("null_space", &AnySolver::null_space, py::arg("tolerance"), listeners)
+        .def("update", &AnySolver::update, py::arg("w"), py::arg("sign"), listeners)
+        .def("matrix", &AnySolver::matrix)
+        .def("factors", &AnySolver::factors)
+        .def("solve_lower", &AnySolver::solve_lower, b, py::arg("adjoint"), listeners)
+        .def("selected_inverse", &AnySolver::selected_inverse, listeners)
+        .def("inverse_diagonal", &AnySolver::inverse_diagonal, listeners)
+        .def("schur_complement", &AnySolver::schur_complement)
+        .def("condense", &AnySolver::condense, b, op, listeners)
+        .def("expand", &AnySolver::expand, b, py::arg("x_schur").noconvert(), op, listeners)
         .def(
             "predict",
-            [](Bound& self, int processes, int threads, std::string const& path, std::string const& name) {
+            [](AnySolver& self, int processes, int threads, std::string const& path, std::string const& name) {
                 return to_python(self.predict(processes, threads, path, name));
             },
             py::arg("processes"), py::arg("threads"), py::arg("path"), py::arg("matrix_name"))
-        .def("write_trace", &Bound::write_trace, py::arg("path"), py::arg("matrix_name"))
-        .def("report", [](Bound& self) { return nested(self.report()); });
+        .def("write_trace", &AnySolver::write_trace, py::arg("path"), py::arg("matrix_name"))
+        .def("report", [](AnySolver& self) { return nested(self.report()); });
 }
 
 void bind_vocabulary(py::module_& module) {
@@ -179,6 +194,7 @@ PYBIND11_MODULE(_core, module) {
     module.attr("version") = ESPALIER_VERSION_TEXT;
     py::register_local_exception_translator(&translate);
     bind_vocabulary(module);
+    bind_solver(module);
     bind_scalar<float>(module, "S");
     bind_scalar<double>(module, "D");
     bind_scalar<std::complex<float>>(module, "C");

@@ -12,7 +12,7 @@ from . import _core
 from ._arrays import Block, Symmetric, claim, operation, require_sparse, scalar_type, to_matrix
 from ._errors import InputError
 from ._options import set_options
-from ._processes import SOLVER, close_at_exit
+from ._processes import close_at_exit
 from ._solver import warn_of
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class DistributedSolver:
             matrix = to_matrix(sparse.csc_matrix((0, 0), dtype=dtype), dtype, "general")
         if self._handle is None or dtype != self._dtype:
             self._handle = self._known = None
-            self._handle = SOLVER[dtype](self._options, self._comm.py2f())
+            self._handle = _core.Solver(dtype.char, self._options, self._comm.py2f())
             self._dtype = dtype
         if not self._comm.bcast(self._handle.is_analyzed(matrix), root=0):
             self._handle.analyze(matrix, _NO_LISTENERS)

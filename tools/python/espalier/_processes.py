@@ -12,13 +12,6 @@ import numpy as np
 from . import _core
 from ._errors import EspalierError, InputError
 
-SOLVER: dict[np.dtype[Any], type[_core.Solver]] = {
-    np.dtype(np.float32): _core.SolverS,
-    np.dtype(np.float64): _core.SolverD,
-    np.dtype(np.complex64): _core.SolverC,
-    np.dtype(np.complex128): _core.SolverZ,
-}
-
 
 class RootProcess:
     """Process 0 of several. The other processes follow one handle at a time."""
@@ -34,7 +27,7 @@ class RootProcess:
         if not self._open:
             raise InputError("this solver was closed", "usage")
         self._comm.bcast(dtype.char, root=0)
-        return SOLVER[dtype](options, self._comm.py2f())
+        return _core.Solver(dtype.char, options, self._comm.py2f())
 
     def release(self) -> None:
         """Ends follow() on the other processes. The last handle must have been destroyed."""
@@ -68,7 +61,7 @@ def follow(comm: Any) -> None:
     own = comm.Dup()
     while (letter := own.bcast(None, root=0)) is not None:
         try:
-            SOLVER[np.dtype(letter)].follow(own.py2f())
+            _core.Solver.follow(letter, own.py2f())
         except EspalierError:
             pass  # Process 0 raises it.
     own.Free()

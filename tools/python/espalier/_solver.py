@@ -15,7 +15,7 @@ from ._arrays import Block, Symmetric, claim, join_parts, operation, require_spa
 from ._arrays import to_columns, to_matrix
 from ._errors import AccuracyWarning, InputError, SingularMatrixWarning
 from ._options import get_options, set_options
-from ._processes import SOLVER, RootProcess, close_at_exit
+from ._processes import RootProcess, close_at_exit
 from ._progress import Log, Progress, log_function, progress_function
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ class Solver:
         if self._work is not None and self._work.dtype == dtype:
             return self._work.handle
         if self._root is None:
-            return SOLVER[dtype](self._options)
+            return _core.Solver(dtype.char, self._options)
         self._work = None  # The other processes follow one handle at a time.
         return self._root.handle(dtype, self._options)
 
