@@ -4,8 +4,10 @@
 //     fuzz_systems [--seed S] [--seconds T | --count N]     many cases; by default a random seed and 10 seconds
 //     fuzz_systems --case C                                 the one case that a failure has named
 //
-// A crash, and a case that takes more than a minute, end the program with the name of the case.
+// A crash, and a case that takes more than a minute of processor time or ten minutes, end the program with the name of the
+// case.
 // The exit status is 0 if all results are right, 1 if one is wrong, and 2 for wrong arguments.
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -23,7 +25,7 @@ namespace {
 
 using namespace espalier;
 
-constexpr unsigned longest_case = 60; // seconds
+constexpr unsigned longest_case = 600, most_processor_time = 60; // seconds
 volatile std::uint64_t current_case = 0;
 
 extern "C" void name_case(int signal) {
@@ -52,6 +54,8 @@ template <class T> bool passes(std::uint64_t seed, bool is_alone, fuzz::Tally& t
 bool passes(std::uint64_t seed, bool is_alone, fuzz::Tally& tally) {
     current_case = seed;
     ::alarm(longest_case);
+    itimerval const limit{.it_interval = {}, .it_value = {.tv_sec = most_processor_time, .tv_usec = 0}};
+    ::setitimer(ITIMER_PROF, &limit, nullptr);
     switch (seed % 4) {
     case 0:
         return passes<double>(seed, is_alone, tally);
@@ -72,7 +76,7 @@ int usage() {
 } // namespace
 
 int main(int count_of_arguments, char** arguments) {
-    for (int const signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM})
+    for (int const signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGPROF})
         std::signal(signal, &name_case);
     std::uint64_t seed = std::random_device()();
     double seconds = 10;
