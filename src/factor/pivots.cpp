@@ -110,9 +110,10 @@ template <class T> Inertia pivot_signs(Factor<T> const& factor) {
                 else
                     ++(real_part(d) > 0 ? signs.positive : signs.negative);
             },
-            [&](PivotBlock<T> const&) { // such a pivot is never replaced, and indefinite: |d00 d11| < |d10|^2
-                ++signs.positive;
-                ++signs.negative;
+            [&](PivotBlock<T> const& d) { // such a pivot is never replaced
+                int const negative = num_negative(d);
+                signs.negative += negative;
+                signs.positive += 2 - negative;
             });
     });
     return signs;

@@ -59,6 +59,10 @@ Solver<T>::State::change_factors(CscMatrix<T> const& changed, CscMatrix<T> const
     if (system_->is_scalar || !factor_.can_update()) return "this needs symmetric factors without delayed columns";
     if (report.factor.pivots_replaced > 0) return "some pivots were replaced";
     if (refiner_->has_growth()) return "the factors are inaccurate";
+    // W W^T is then subtracted or not Hermitian, and factors of a Hermitian matrix are changed by W W^H.
+    bool const is_real = std::ranges::all_of(w.values, [](T value) { return imag_part(value) == 0; });
+    if (changed.symmetry == Symmetry::symmetric && form_.conjugate() && !is_real)
+        return "the columns are complex, and the factors are those of a Hermitian matrix";
     ScaledSystem<T> const& system = analysis_->system;
     try {
         double const largest = form_.has_d() ? max_abs(system.apply(changed)) : 0;

@@ -135,9 +135,13 @@ TEST(Singularity, IsNotConcludedFromUselessFactors) {
             auto const report = solve_and_refine(solver, a, random_vector<double>(n, seed));
             EXPECT_FALSE(solver.report().factor.numerically_singular) << seed;
             EXPECT_NE(report.status, Status::singular) << seed;
-            if (splitting == Splitting::one_d) EXPECT_LT(report.backward_error, 1e-12) << seed;
+            if (splitting == Splitting::one_d) {
+                EXPECT_LT(report.backward_error, 1e-12) << seed;
+            }
         }
-        if (splitting == Splitting::two_d) EXPECT_GT(replaced, 10);
+        if (splitting == Splitting::two_d) {
+            EXPECT_GT(replaced, 10);
+        }
     }
 }
 

@@ -208,6 +208,39 @@ TEST(Update, FactorizesAnewForPoorPivots) {
     EXPECT_TRUE(solve_and_refine(solver, matrix, {1, 2}).converged);
 }
 
+// Factorizations choose indefinite pivots of size 2, and an update makes this one definite.
+TEST(Update, CountsTheSignsOfDefinitePivots) {
+    for (double const sign : {1.0, -1.0}) {
+        auto matrix =
+            matrix_from(Symmetry::symmetric, std::vector<std::vector<double>>{{0, -sign}, {-sign, sign / 3}});
+        Options options = on_threads(1);
+        options.factorization = Factorization::ldlt;
+        Solver<double> solver = factorized(matrix, options);
+        EXPECT_EQ(solver.inertia(), (Inertia{1, 1, 0}));
+        auto const w = columns_of<double>(2, {{{0, 0.7}, {1, 0.8}}, {{0, 0.5}, {1, 0.4}}});
+        ASSERT_TRUE(solver.update(matrix, w, static_cast<int>(sign)));
+        EXPECT_EQ(solver.inertia(), (sign > 0 ? Inertia{2, 0, 0} : Inertia{0, 2, 0}));
+        EXPECT_EQ(solver.report().factor.negative_pivots, sign > 0 ? 0 : 2);
+    }
+}
+
+// The factors are those of a Hermitian matrix, which A + W W^T is not.
+TEST(Update, FactorizesAnewIfAHermitianMatrixBecomesSymmetric) {
+    using T = std::complex<double>;
+    for (double const diagonal : {-0.5, 4.0}) { // ldlh and llh
+        auto matrix = matrix_of<T>(3, Symmetry::symmetric, [&](Index i, Index j) {
+            return T(i == j ? diagonal : std::abs(i - j) == 1 ? 1 : 0);
+        });
+        Options options = on_threads(1);
+        options.supernodes = Toggle::on;
+        Solver<T> solver = factorized(matrix, options);
+        EXPECT_FALSE(solver.update(matrix, columns_of<T>(3, {{{0, T(0, 1)}, {1, T(1, 1)}}})));
+        EXPECT_EQ(solver.report().factorization, Factorization::ldlt);
+        std::vector<T> const b{1, T(0, 2), 3};
+        EXPECT_LE(normwise_backward_error<T>(matrix, solver.solve(b), b), 1e-14);
+    }
+}
+
 // Threads share wide panels, which does not change the numbers.
 TEST(Update, WithManyColumnsIsTheSameOnTwoThreads) {
     constexpr Index n = 240, rank = 48;

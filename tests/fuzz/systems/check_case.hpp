@@ -9,7 +9,7 @@
 //                           note says that it may be too large); small if the matrix is singular
 //     inertia               exact if no pivot was replaced, the matrix was not reported as singular, and
 //                           c n g u < 0.01 with the growth g that the pivoting allows
-//     determinant           to a relative error of c n g u, likewise
+//     determinant           to a relative error of c n g u, likewise, and refused only with static pivots
 //     Schur complement      if its backward error is within the tolerance: to the error that this explains
 //     status                singular matrices are reported, or their system was solved; regular ones
 //                           (c n g u < 0.01) are solved, unless static pivots were replaced
@@ -18,8 +18,10 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -49,6 +51,14 @@ template <class T> struct Answers {
     double rcond = -1;
     bool rcond_is_sure = true; ///< No note says that it may be too large.
     DenseMatrix<T> schur;
+    std::optional<CscMatrix<T>> inverse; ///< The selected inverse.
+};
+
+/// A matrix with its right-hand sides and what the solver says about it.
+template <class T> struct Step {
+    CscMatrix<T> a;
+    std::vector<T> b;
+    Answers<T> answers;
 };
 
 struct Tally {
@@ -72,6 +82,10 @@ template <class T> class Case {
             for (Index i = 0; i < n; ++i)
                 if (draws_.chance(0.15)) options_.schur.push_back(i);
         rounds_ = draws_.chance(0.5) ? 1 : draws_.between(2, 3);
+        if (processes_ == 1 && options_.schur.empty()) {
+            wants_inverse_ = draws_.chance(0.25);
+            if (draws_.chance(0.25)) change_ = random_change();
+        }
     }
 
     [[nodiscard]] std::string description() const {
@@ -87,42 +101,29 @@ template <class T> class Case {
     }
 
     void run(Tally& tally) {
-        std::vector<CscMatrix<T>> matrices{matrix_->matrix()};
-        while (std::ssize(matrices) < rounds_) {
-            matrix_->change();
-            matrices.push_back(matrix_->matrix());
+        std::vector<Step<T>> steps;
+        for (Index k = 0; k < rounds_; ++k) {
+            if (k > 0) matrix_->change();
+            steps.push_back({matrix_->matrix(), right_hand_sides(matrix_->matrix()), {}});
         }
-        std::vector<std::vector<T>> b;
-        for (auto const& a : matrices) b.push_back(right_hand_sides(a));
-        std::vector<Answers<T>> answers(matrices.size());
+        std::optional<Step<T>> updated;
         auto const ask_all = [&](Communicator const& comm) {
             Solver<T> solver(options_, comm);
-            for (std::size_t k = 0; k < matrices.size(); ++k) {
+            for (Step<T>& step : steps) {
                 bool const is_root = comm.rank() == 0;
-                Answers<T> found =
-                    ask(solver, is_root ? matrices[k] : CscMatrix<T>(), is_root ? b[k] : std::vector<T>());
-                if (is_root) answers[k] = std::move(found);
+                auto const& a = is_root ? step.a : CscMatrix<T>();
+                auto const found = ask(solver, a, is_root ? step.b : std::vector<T>(), [&] { solver.factorize(a); });
+                if (is_root) step.answers = found;
             }
+            if (change_ && !steps.back().answers.error) updated = update(solver, steps.back());
         };
         if (processes_ == 1)
             ask_all({});
         else
             run_processes(processes_, ask_all);
-        for (std::size_t k = 0; k < matrices.size(); ++k) {
-            try {
-                judge(matrices[k], b[k], answers[k], tally);
-            } catch (Wrong const& wrong) {
-                RefineReport const& refined = answers[k].refined;
-                std::string text =
-                    fmt::format("matrix {} of {}: {}\n    {} after {} steps of {}, backward error {:.1e}, at "
-                                "first {:.1e}",
-                                k + 1, matrices.size(), wrong.what(), to_string(refined.status),
-                                refined.iterations, to_string(refined.method), refined.backward_error,
-                                refined.history.empty() ? -1 : refined.history.front());
-                for (auto const& note : answers[k].report.notes) text += "\n    note: " + note;
-                throw Wrong(text);
-            }
-        }
+        for (std::size_t k = 0; k < steps.size(); ++k)
+            judge(steps[k], fmt::format("matrix {} of {}", k + 1, steps.size()), tally);
+        if (updated) judge(*updated, "the updated matrix", tally);
     }
 
   private:
@@ -144,21 +145,81 @@ template <class T> class Case {
         return b;
     }
 
-    Answers<T> ask(Solver<T>& solver, CscMatrix<T> const& a, std::vector<T> const& b) const {
+    // W with one or two columns of up to three entries.
+    CscMatrix<T> random_change() {
+        CscMatrix<T> w;
+        w.rows = matrix_->matrix().cols;
+        for (w.cols = 0; w.cols < draws_.between(1, 2); ++w.cols) {
+            std::set<Index> rows;
+            for (Index k = draws_.between(1, 3); k > 0; --k) rows.insert(draws_.between(0, w.rows - 1));
+            for (Index const i : rows) {
+                w.row_ind.push_back(i);
+                w.values.push_back(draw_value<T>(draws_, Values::uniform));
+            }
+            w.col_ptr.push_back(std::ssize(w.row_ind));
+        }
+        sign_ = draws_.one_of({1, -1});
+        return w;
+    }
+
+    // Changes the factorized matrix of `before` and asks again. Nothing if the new matrix is refused.
+    std::optional<Step<T>> update(Solver<T>& solver, Step<T> const& before) const {
+        Step<T> after = before;
+        try {
+            (void)solver.update(after.a, *change_, sign_);
+        } catch (Error const& error) {
+            bool const is_expected = error.status() == Status::not_positive_definite ||
+                                     error.status() == Status::singular || error.status() == Status::unsupported;
+            if (!is_expected) throw;
+            return std::nullopt;
+        }
+        require_change(before.a, after.a);
+        after.answers = ask(solver, after.a, after.b, [] {});
+        return after;
+    }
+
+    void require_change(CscMatrix<T> const& before, CscMatrix<T> const& after) const {
+        auto const old = test::to_dense<X>(before), now = test::to_dense<X>(after);
+        Dense<X> w(change_->rows, change_->cols);
+        for (Index j = 0; j < w.cols; ++j)
+            for (Offset p : change_->entries_of(j)) w(change_->row_ind[p], j) = X(change_->values[p]);
+        bool const is_hermitian = before.symmetry != Symmetry::symmetric;
+        for (Index j = 0; j < old.cols; ++j)
+            for (Index i = 0; i < old.cols; ++i) {
+                X sum = old(i, j);
+                long double terms = std::abs(sum);
+                for (Index k = 0; k < w.cols; ++k) {
+                    X const term = static_cast<long double>(sign_) * w(i, k) * conj_if(is_hermitian, w(j, k));
+                    sum += term;
+                    terms += std::abs(term);
+                }
+                require(std::abs(sum - now(i, j)) <= 8 * static_cast<long double>(epsilon<T>) * terms,
+                        "entry ({}, {}) of the updated matrix is wrong", i, j);
+            }
+    }
+
+    template <class Factorize>
+    Answers<T> ask(Solver<T>& solver, CscMatrix<T> const& a, std::vector<T> const& b,
+                   Factorize const& factorize) const {
         Answers<T> out;
         try {
-            solver.factorize(a);
+            factorize();
             bool const is_hermitian = solver.report().factorization == Factorization::llh ||
                                       solver.report().factorization == Factorization::ldlh ||
                                       (!is_complex<T> && solver.report().factorization != Factorization::lu);
             if (options_.schur.empty()) {
                 out.x = solver.solve(b, nrhs_, op_);
                 out.refined = solver.refine(a, b, out.x, nrhs_, op_);
-                out.determinant = unless_unknown([&] { return solver.determinant(); });
+                out.determinant = unless_inaccurate([&] { return solver.determinant(); });
             } else {
                 out.schur = solver.schur_complement();
             }
-            if (is_hermitian) out.signs = unless_unknown([&] { return solver.inertia(); });
+            if (is_hermitian) out.signs = unless_inaccurate([&] { return solver.inertia(); });
+            FactorReport const& factor = solver.report().factor;
+            if (wants_inverse_ && factor.pivots_replaced == 0 && factor.scalar == scalar_of<T>) {
+                out.inverse = unless_inaccurate([&] { return solver.selected_inverse(a); });
+                if (has_note(solver.report(), "the selected inverse is inaccurate")) out.inverse.reset();
+            }
             out.report = solver.report();
             if (options_.schur.empty()) ask_condition(solver, a, out);
         } catch (Error const& error) {
@@ -171,21 +232,37 @@ template <class T> class Case {
     // Comes last, because it may factorize the matrix again.
     void ask_condition(Solver<T>& solver, CscMatrix<T> const& a, Answers<T>& out) const {
         out.rcond = out.report.factor.rcond = solver.reciprocal_condition(a);
-        out.rcond_is_sure = std::ranges::none_of(solver.report().notes, [](std::string const& note) {
-            return note.starts_with("the estimated reciprocal condition number may be too large");
-        });
+        out.rcond_is_sure =
+            !has_note(solver.report(), "the estimated reciprocal condition number may be too large");
     }
 
-    // Signs and sizes of pivots are unknown if static pivots were replaced or entries grew.
-    template <class Call> auto unless_unknown(Call const& call) const {
+    static bool has_note(Report const& report, std::string_view beginning) {
+        return std::ranges::any_of(report.notes, [&](auto const& note) { return note.starts_with(beginning); });
+    }
+
+    // Nothing if the factors are too inaccurate for the result.
+    template <class Call> static auto unless_inaccurate(Call const& call) {
         std::optional<decltype(call())> result;
         try {
             result = call();
         } catch (Error const& error) {
-            bool const may_fail = options_.pivoting == Pivoting::static_pivots;
-            if (error.status() != Status::inaccurate || !may_fail) throw;
+            if (error.status() != Status::inaccurate) throw;
         }
         return result;
+    }
+
+    void judge(Step<T> const& step, std::string const& which, Tally& tally) const {
+        try {
+            judge(step.a, step.b, step.answers, tally);
+        } catch (Wrong const& wrong) {
+            RefineReport const& refined = step.answers.refined;
+            std::string text =
+                fmt::format("{}: {}\n    {} after {} steps of {}, backward error {:.1e}, at first {:.1e}", which,
+                            wrong.what(), to_string(refined.status), refined.iterations, to_string(refined.method),
+                            refined.backward_error, refined.history.empty() ? -1 : refined.history.front());
+            for (auto const& note : step.answers.report.notes) text += "\n    note: " + note;
+            throw Wrong(text);
+        }
     }
 
     void judge(CscMatrix<T> const& a, std::vector<T> const& b, Answers<T> const& found, Tally& tally) const {
@@ -217,11 +294,15 @@ template <class T> class Case {
         }
         if (truth.is_singular && !is_flagged) judge_singular(truth, found);
         if (lost < 0.01 && factor.pivots_replaced == 0) {
+            // Entries may grow without bound with static pivots.
+            require(found.determinant || options_.pivoting == Pivoting::static_pivots,
+                    "the determinant is refused, condition {:.1e}", truth.scaled_condition);
             if (found.signs)
                 require(*found.signs == truth.signs, "inertia {} {} {} instead of {} {} {}, condition {:.1e}",
                         found.signs->positive, found.signs->negative, found.signs->zero, truth.signs.positive,
                         truth.signs.negative, truth.signs.zero, truth.scaled_condition);
-            judge_determinant(truth, found, lost);
+            if (found.determinant) judge_determinant(truth, found, lost);
+            if (found.inverse) judge_inverse(dense, truth, *found.inverse, lost);
         }
     }
 
@@ -264,6 +345,8 @@ template <class T> class Case {
                                Answers<T> const& found) const {
         Index const n = truth.matrix.cols;
         double const u = static_cast<double>(epsilon<T>);
+        if (!std::ranges::all_of(found.x, [](T value) { return is_finite(value); }))
+            return require(found.refined.status != Status::ok, "status ok with a solution that is not finite");
         double normwise = 0, componentwise = 0;
         long double norm = 0;
         for (Index i = 0; i < n; ++i) {
@@ -393,6 +476,23 @@ template <class T> class Case {
                 static_cast<double>(std::abs(ratio - X(1))));
     }
 
+    void judge_inverse(Dense<X> const& dense, Reference<T> const& truth, CscMatrix<T> const& found, double lost) const {
+        auto const scaled = equilibrated(dense);
+        long double largest = 0; // entry of the scaled inverse
+        for (Index j = 0; j < dense.cols; ++j)
+            for (Index i = 0; i < dense.cols; ++i)
+                largest = std::max(largest, std::abs(truth.inverse(i, j)) / (scaled.column[i] * scaled.row[j]));
+        for (Index j = 0; j < found.cols; ++j)
+            for (Offset p : found.entries_of(j)) {
+                Index const i = found.row_ind[p];
+                long double const error = std::abs(X(found.values[p]) - truth.inverse(i, j));
+                long double const allowed = static_cast<long double>(1000 * lost + 100 * epsilon<T>) * largest *
+                                            scaled.column[i] * scaled.row[j];
+                require(error <= allowed, "entry ({}, {}) of the inverse is wrong by {:.1e}; allowed are {:.1e}", i, j,
+                        static_cast<double>(error), static_cast<double>(allowed));
+            }
+    }
+
     // S and the inertia of the interior block.
     void judge_schur(Dense<X> const& dense, bool is_hermitian, Answers<T> const& found, Tally& tally) const {
         std::vector<Index> interior;
@@ -452,6 +552,9 @@ template <class T> class Case {
     Options options_;
     Index nrhs_ = 1, rounds_ = 1;
     MatrixOp op_ = MatrixOp::none;
+    bool wants_inverse_ = false;
+    std::optional<CscMatrix<T>> change_; ///< W of an update.
+    int sign_ = 1;
 };
 
 } // namespace espalier::fuzz
