@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/inverse_permutation.hpp"
 
 namespace espalier {
 
@@ -92,9 +93,7 @@ std::vector<TaskId> topological_numbers(TaskGraph const& graph, std::string_view
         reject(origin, "aggregates depend on each other in a cycle, which stops aggregate {}",
                stuck - waiting.begin());
     }
-    std::vector<TaskId> number(order.size());
-    for (TaskId k = 0; k < std::ssize(order); ++k) number[order[k]] = k;
-    return number;
+    return inverse_permutation(order);
 }
 
 void add_costs_and_events(CoarseGraph& coarse, TaskGraph const& fine) {

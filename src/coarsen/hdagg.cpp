@@ -127,7 +127,7 @@ class StepPacking {
   public:
     StepPacking(TaskGraph const& graph, Index cores)
         : graph_(graph), depths_(depth_order(graph)), components_(graph.num_tasks()),
-          predecessors_(transposed(graph)), step_of_(graph.num_tasks(), no_task), load_(cores),
+          predecessors_(reversed_tasks(graph)), step_of_(graph.num_tasks(), no_task), load_(cores),
           aggregation_(graph.num_tasks()) {}
 
     Aggregation run() {
@@ -136,16 +136,6 @@ class StepPacking {
     }
 
   private:
-    static TaskGraph transposed(TaskGraph const& graph) {
-        std::vector<TaskEdge> edges;
-        edges.reserve(graph.successors.size());
-        for (TaskId task = 0; task < graph.num_tasks(); ++task)
-            for (TaskId const next : graph.successors_of(task)) edges.push_back({next, task});
-        TaskGraph result;
-        connect_tasks(result, graph.num_tasks(), edges);
-        return result;
-    }
-
     [[nodiscard]] std::span<TaskId const> tasks_of(TaskId first, TaskId end) const {
         return {depths_.order.data() + depths_.depth_ptr[first],
                 depths_.order.data() + depths_.depth_ptr[end]};

@@ -77,6 +77,17 @@ template <class T> double error_of_shrunk_rows(DistributedMatrix<T> const& a, st
     })[0];
 }
 
+// Collective: checks the sizes of x and b, and returns the rows of this process.
+template <class T> Index rows_of_blocks(DistributedMatrix<T> const& a, std::span<T const> x, std::span<T const> b,
+                                        Index columns) {
+    Index const m = a.rows().count();
+    a.rows().reduction().all_succeed([&] {
+        require_block_size("x", x.size(), m, columns);
+        require_block_size("b", b.size(), m, columns);
+    });
+    return m;
+}
+
 } // namespace
 
 double normwise_backward_error(double matrix_norm, double r_norm, double x_norm, double b_norm) {
@@ -89,11 +100,7 @@ double normwise_backward_error(double matrix_norm, double r_norm, double x_norm,
 
 template <class T> double normwise_backward_error(DistributedMatrix<T> const& a, std::span<T const> x,
                                                   std::span<T const> b, Index columns, MatrixOp op) {
-    Index const m = a.rows().count();
-    a.rows().reduction().all_succeed([&] {
-        require_block_size("x", x.size(), m, columns);
-        require_block_size("b", b.size(), m, columns);
-    });
+    Index const m = rows_of_blocks(a, x, b, columns);
     auto const error_of_column = [&](DistributedMatrix<T> const& matrix, double matrix_norm,
                                      std::span<T const> x_c, std::span<T const> b_c) {
         ResidualSize const size = matrix.residual_size(x_c, b_c, op);
@@ -116,11 +123,7 @@ template <class T> double normwise_backward_error(DistributedMatrix<T> const& a,
 
 template <class T> double componentwise_backward_error(DistributedMatrix<T> const& a, std::span<T const> x,
                                                        std::span<T const> b, Index columns, MatrixOp op) {
-    Index const m = a.rows().count();
-    a.rows().reduction().all_succeed([&] {
-        require_block_size("x", x.size(), m, columns);
-        require_block_size("b", b.size(), m, columns);
-    });
+    Index const m = rows_of_blocks(a, x, b, columns);
     // An entry of x for an empty column contributes to neither r nor |A||x|.
     if (!on_all(a.rows(), all_finite(x))) return infinity;
     double worst = 0;

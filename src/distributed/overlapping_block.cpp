@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "comm/collective.hpp"
+#include "core/inverse_permutation.hpp"
 #include "core/scalar.hpp"
 #include "distributed/deal.hpp"
 
@@ -112,11 +113,10 @@ template <class T> class BlockDealer {
 } // namespace
 
 std::vector<Index> ranks_of(std::vector<Index> const& labels) {
-    std::vector<Index> order(labels.size()), ranks(labels.size());
+    std::vector<Index> order(labels.size());
     std::iota(order.begin(), order.end(), Index(0));
     std::ranges::sort(order, {}, [&](Index k) { return labels[k]; });
-    for (Index r = 0; r < std::ssize(order); ++r) ranks[order[r]] = r;
-    return ranks;
+    return inverse_permutation(order);
 }
 
 template <class T> std::vector<std::vector<Index>>

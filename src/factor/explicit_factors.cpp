@@ -4,18 +4,12 @@
 #include <span>
 #include <utility>
 
+#include "core/inverse_permutation.hpp"
 #include "matrix/convert.hpp"
 
 namespace espalier {
 
 namespace {
-
-// For each number of the structure, the position of its pivot.
-std::vector<Index> places_of(std::vector<Index> const& numbers) {
-    std::vector<Index> place(numbers.size());
-    for (Index t = 0; t < std::ssize(numbers); ++t) place[numbers[t]] = t;
-    return place;
-}
 
 template <class T> class ColumnWriter {
   public:
@@ -68,7 +62,7 @@ template <class T> Offset triangle_entries(Factor<T> const& factor) {
 
 template <class T> CscMatrix<T> lower_factor(Factor<T> const& factor, PivotOrder const& order, bool keeps_zeros) {
     bool const is_unit = factor.form().has_d() || factor.form().has_upper();
-    auto const place = places_of(order.rows);
+    auto const place = inverse_permutation(order.rows); // of the pivots, by numbers of the structure
     ColumnWriter<T> writer(factor.structure().n, triangle_entries(factor), keeps_zeros);
     for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
         DelayedPanel<T> const* const delayed = factor.delayed(k);
@@ -106,7 +100,7 @@ template <class T> CscMatrix<T> block_diagonal(Factor<T> const& factor, PivotOrd
 }
 
 template <class T> CscMatrix<T> upper_factor(Factor<T> const& factor, PivotOrder const& order, bool keeps_zeros) {
-    auto const place = places_of(order.columns);
+    auto const place = inverse_permutation(order.columns);
     ColumnWriter<T> writer(factor.structure().n, triangle_entries(factor), keeps_zeros); // columns of U^T
     for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
         DelayedPanel<T> const* const delayed = factor.delayed(k);

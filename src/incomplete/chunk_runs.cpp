@@ -35,18 +35,6 @@ std::vector<double> path_priorities(TaskGraph const& graph) {
     return path;
 }
 
-TaskGraph reversed_tasks(TaskGraph const& forward) {
-    std::vector<TaskEdge> edges;
-    edges.reserve(forward.successors.size());
-    for (TaskId task = 0; task < forward.num_tasks(); ++task)
-        for (TaskId const next : forward.successors_of(task)) edges.push_back({next, task});
-    TaskGraph graph;
-    connect_tasks(graph, forward.num_tasks(), edges);
-    graph.cost = forward.cost;
-    graph.home = forward.home;
-    return graph;
-}
-
 TeamNodes nodes_of(WorkerTeam const& team) {
     std::map<int, int> os_index_of; // keys are the numbers of the nodes in the topology
     for (auto const& place : team.places()) os_index_of[place.node] = place.node_os_index;

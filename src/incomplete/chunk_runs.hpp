@@ -45,8 +45,6 @@ struct TeamNodes {
 /// The part of a solve that is done: L y = b, U x = y, or both.
 enum class TriangularPart : std::uint8_t { lower, upper, both };
 
-/// The tasks of a backward sweep. Its edges are those of `forward` with the opposite direction.
-TaskGraph reversed_tasks(TaskGraph const& forward);
 /// For each task of an acyclic graph, the cost of the longest path from it to an exit, including the task.
 std::vector<double> path_priorities(TaskGraph const& graph);
 

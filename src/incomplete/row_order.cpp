@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/inverse_permutation.hpp"
+
 namespace espalier {
 
 namespace {
@@ -37,14 +39,13 @@ RowOrder order_of_user(Index n, int block_size, bool is_given, OrderingOptions c
 // The positions of rows. Rows of one vertex are consecutive.
 std::vector<Index> expanded(CompressedGraph const& compressed, std::vector<Index> const& position_of_vertex) {
     auto const n = std::ssize(compressed.vertex_of_row);
-    std::vector<Index> rows(n), positions(n);
+    std::vector<Index> rows(n);
     std::iota(rows.begin(), rows.end(), Index(0));
     std::stable_sort(rows.begin(), rows.end(), [&](Index i, Index j) {
         return position_of_vertex[compressed.vertex_of_row[i]] <
                position_of_vertex[compressed.vertex_of_row[j]];
     });
-    for (Index p = 0; p < n; ++p) positions[rows[p]] = p;
-    return positions;
+    return inverse_permutation(rows);
 }
 
 } // namespace

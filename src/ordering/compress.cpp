@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/inverse_permutation.hpp"
 #include "core/mix_bits.hpp"
 #include "ordering/locality.hpp"
 
@@ -178,8 +179,7 @@ Graph without_edges_between(Graph const& graph, Marks const& marks) {
 CompressedGraph numbered_locally(CompressedGraph compressed) {
     if (!is_scattered(compressed.graph)) return compressed;
     auto const vertex_at = breadth_first_order(compressed.graph);
-    std::vector<Index> number(vertex_at.size());
-    for (Index k = 0; k < std::ssize(vertex_at); ++k) number[vertex_at[k]] = k;
+    auto const number = inverse_permutation(vertex_at);
     compressed.graph = renumbered(compressed.graph, vertex_at, number);
     for (Index& vertex : compressed.vertex_of_row) vertex = number[vertex];
     return compressed;

@@ -31,6 +31,18 @@ void connect_tasks(TaskGraph& graph, TaskId num_tasks, std::span<TaskEdge const>
     for (auto const& [from, to] : edges) graph.successors[at[from]++] = to;
 }
 
+TaskGraph reversed_tasks(TaskGraph const& forward) {
+    std::vector<TaskEdge> edges;
+    edges.reserve(forward.successors.size());
+    for (TaskId task = 0; task < forward.num_tasks(); ++task)
+        for (TaskId const next : forward.successors_of(task)) edges.push_back({next, task});
+    TaskGraph graph;
+    connect_tasks(graph, forward.num_tasks(), edges);
+    graph.cost = forward.cost;
+    graph.home = forward.home;
+    return graph;
+}
+
 std::vector<double> longest_paths(TaskGraph const& graph, ExclusiveTasks exclusive) {
     bool const chained = exclusive == ExclusiveTasks::chained;
     std::vector<double> length(graph.num_tasks()),

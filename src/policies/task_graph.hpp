@@ -59,6 +59,9 @@ struct TaskEdge {
 /// the order of the edges. Linear.
 void connect_tasks(TaskGraph& graph, TaskId num_tasks, std::span<TaskEdge const> edges);
 
+/// The tasks with their costs and homes, and edges in the opposite direction.
+[[nodiscard]] TaskGraph reversed_tasks(TaskGraph const& forward);
+
 /// How longest_paths() treats tasks of the same resource.
 enum class ExclusiveTasks : std::uint8_t {
     independent, ///< They are treated as if they could run at the same time.

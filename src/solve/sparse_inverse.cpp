@@ -4,18 +4,13 @@
 #include <array>
 #include <utility>
 
+#include "core/inverse_permutation.hpp"
 #include "core/scalar.hpp"
 #include "matrix/convert.hpp"
 
 namespace espalier {
 
 namespace {
-
-std::vector<Index> inverse_of(std::vector<Index> const& places) {
-    std::vector<Index> inverse(places.size());
-    for (Index k = 0; k < std::ssize(places); ++k) inverse[places[k]] = k;
-    return inverse;
-}
 
 template <class T> T stored_or_zero(CscMatrix<T> const& a, Index i, Index j) {
     for (Offset const p : a.entries_of(j))
@@ -27,8 +22,8 @@ template <class T> T stored_or_zero(CscMatrix<T> const& a, Index i, Index j) {
 
 template <class T>
 SparseInverse<T>::SparseInverse(Factors<T> factors, bool conjugate, Interrupt* interrupt)
-    : lower_(std::move(factors.lower)), conjugate_(conjugate), row_place_(inverse_of(factors.row_permutation)),
-      column_place_(inverse_of(factors.column_permutation)), by_(lower_.cols, T(0)), sums_(lower_.cols, T(0)),
+    : lower_(std::move(factors.lower)), conjugate_(conjugate), row_place_(inverse_permutation(factors.row_permutation)),
+      column_place_(inverse_permutation(factors.column_permutation)), by_(lower_.cols, T(0)), sums_(lower_.cols, T(0)),
       is_target_(lower_.cols, 0) {
     bool const is_general = factors.upper.cols > 0;
     if (is_general) upper_ = transpose(factors.upper);

@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "core/inverse_permutation.hpp"
+
 namespace espalier {
 
 std::vector<Vertex> elimination_tree(Graph const& graph, Ordering const& ordering) {
@@ -67,12 +69,6 @@ std::vector<Vertex> postorder(std::span<Vertex const> parent, std::span<Vertex c
     }
 }
 
-std::vector<Vertex> positions_of(std::span<Vertex const> order) {
-    std::vector<Vertex> position(order.size());
-    for (Vertex k = 0; k < std::ssize(order); ++k) position[order[k]] = k;
-    return position;
-}
-
 Ordering compose(Ordering const& ordering, std::span<Vertex const> post) {
     Ordering composed{std::vector<Index>(post.size()), std::vector<Index>(post.size())};
     for (Index k = 0; k < std::ssize(post); ++k) {
@@ -84,7 +80,7 @@ Ordering compose(Ordering const& ordering, std::span<Vertex const> post) {
 }
 
 std::vector<Vertex> relabel_forest(std::span<Vertex const> parent, std::span<Vertex const> post) {
-    auto const position = positions_of(post);
+    auto const position = inverse_permutation(post);
     std::vector<Vertex> relabelled(parent.size(), no_vertex);
     for (Vertex k = 0; k < std::ssize(post); ++k)
         if (Vertex const p = parent[post[k]]; p != no_vertex) relabelled[k] = position[p];

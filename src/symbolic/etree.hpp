@@ -25,9 +25,6 @@ std::vector<Vertex> postorder(std::span<Vertex const> parent);
 /// nodes.
 std::vector<Vertex> postorder(std::span<Vertex const> parent, std::span<Vertex const> sibling_order);
 
-/// The inverse permutation: position[order[k]] = k.
-std::vector<Vertex> positions_of(std::span<Vertex const> order);
-
 /// The ordering that gives number k to the vertex with number post[k] in `ordering`.
 Ordering compose(Ordering const& ordering, std::span<Vertex const> post);
 

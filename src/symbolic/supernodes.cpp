@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "core/inverse_permutation.hpp"
 #include "symbolic/etree.hpp"
 
 namespace espalier {
@@ -57,7 +58,7 @@ Supernodes coarsen(Supernodes const& fine, std::span<SupernodeId const> group_of
         if (SupernodeId const p = fine.parent[groups[k]]; p != no_supernode) parent[k] = number[group_of[p]];
 
     auto const post = postorder(parent);
-    auto const position = positions_of(post);
+    auto const position = inverse_permutation(post);
     auto const new_number = [&](SupernodeId s) { return position[number[group_of[s]]]; };
     Supernodes result;
     result.parent = relabel_forest(parent, post);

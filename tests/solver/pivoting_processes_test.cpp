@@ -113,37 +113,7 @@ TYPED_TEST(PivotingOnProcessesTyped, SolvesUnderEverySchedule) {
 }
 
 TEST(PivotingOnProcesses, FollowsTheValuesAndTheOptions) {
-    auto const hard = kkt_system<double>(Symmetry::symmetric, 120, 50, 3);
-    auto easy = hard;
-    for (Index j = 0; j < easy.cols; ++j)
-        for (Offset p : easy.entries_of(j))
-            if (easy.row_ind[p] == j) easy.values[p] = 20; // diagonal entries of constraints are not stored
-    run_processes(3, [&](Communicator const& comm) {
-        Options options = pivoting(Pivoting::delayed, Factorization::ldlt, Toggle::off);
-        Solver<double> solver(options, comm);
-        auto const mine = on_process_0(comm, hard), other = on_process_0(comm, easy);
-        auto const solves = [&](CscMatrix<double> const& a) {
-            auto const solution = random_vector<double>(a.cols, 5);
-            auto const x = solver.solve(on_process_0(comm, dense_product(test::to_dense(a), solution)));
-            EXPECT_LE(test::difference(x, on_process_0(comm, solution)), 1e-8);
-        };
-        solver.factorize(mine);
-        Index const delayed = solver.report().factor.pivots_delayed;
-        EXPECT_GT(delayed, 0);
-        solves(hard);
-        solver.factorize(other);
-        EXPECT_LT(solver.report().factor.pivots_delayed, delayed);
-        solves(easy);
-        options.pivoting = Pivoting::static_pivots;
-        solver.set_options(options);
-        solver.factorize(mine);
-        EXPECT_EQ(solver.report().factor.pivots_delayed, 0);
-        EXPECT_GT(solver.report().factor.pivots_replaced, 0);
-        options.pivoting = Pivoting::delayed;
-        solver.set_options(options);
-        solver.factorize(mine);
-        solves(hard);
-    });
+    run_processes(3, [](Communicator const& comm) { expect_values_and_options_followed(comm); });
 }
 
 TEST(PivotingOnProcesses, FlagsSingularMatrices) {

@@ -150,38 +150,8 @@ TYPED_TEST(PivotingTyped, EveryScheduleSolvesWithoutRefinement) {
     }
 }
 
-// Columns are delayed for the first values, then none for others, then again. Options change in between.
 TEST(Pivoting, FollowsValuesAndOptionsInRefactorizations) {
-    auto const hard = kkt_system<double>(Symmetry::symmetric, 120, 50, 3);
-    auto easy = hard;
-    for (Index j = 0; j < easy.cols; ++j)
-        for (Offset p : easy.entries_of(j))
-            if (easy.row_ind[p] == j) easy.values[p] = 20; // diagonal entries of constraints are not stored
-    Options options = pivoting(Pivoting::delayed, Factorization::ldlt, Toggle::off);
-    Solver<double> solver(options);
-    solver.analyze(hard);
-    auto const solves = [&](CscMatrix<double> const& a) {
-        auto const solution = random_vector<double>(a.cols, 5);
-        EXPECT_LE(difference(solver.solve(dense_product(to_dense(a), solution)), solution), 1e-8);
-    };
-    solver.factorize(hard);
-    Index const delayed = solver.report().factor.pivots_delayed;
-    EXPECT_GT(delayed, 0);
-    solves(hard);
-    solver.factorize(easy);
-    EXPECT_LT(solver.report().factor.pivots_delayed, delayed);
-    solves(easy);
-    options.pivoting = Pivoting::static_pivots;
-    solver.set_options(options);
-    solver.factorize(hard);
-    EXPECT_EQ(solver.report().factor.pivots_delayed, 0);
-    EXPECT_GT(solver.report().factor.pivots_replaced, 0);
-    options.pivoting = Pivoting::delayed;
-    solver.set_options(options);
-    solver.factorize(hard);
-    // perhaps other columns, in the scales of the easy values
-    EXPECT_GT(solver.report().factor.pivots_delayed, 0);
-    solves(hard);
+    expect_values_and_options_followed();
 }
 
 TEST(Pivoting, AutoHasTheBitsOfSufficientStaticPivots) {
