@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "core/inverse_permutation.hpp"
 
 namespace espalier {
 
@@ -80,20 +79,13 @@ void connect_aggregates(CoarseGraph& coarse, TaskGraph const& fine, TaskId num_a
 
 /// A topological numbering of the aggregates of a connected coarse graph: new number of each.
 std::vector<TaskId> topological_numbers(TaskGraph const& graph, std::string_view origin) {
-    std::vector<std::int32_t> waiting = graph.num_predecessors;
-    std::vector<TaskId> order;
-    order.reserve(waiting.size());
-    for (TaskId task = 0; task < graph.num_tasks(); ++task)
-        if (waiting[task] == 0) order.push_back(task);
-    for (std::size_t k = 0; k < order.size(); ++k)
-        for (TaskId const next : graph.successors_of(order[k]))
-            if (--waiting[next] == 0) order.push_back(next);
-    if (std::ssize(order) != graph.num_tasks()) {
-        auto const stuck = std::find_if(waiting.begin(), waiting.end(), [](auto count) { return count > 0; });
+    auto const order = topological_order(graph);
+    std::vector<TaskId> number(graph.num_tasks(), no_task);
+    for (TaskId k = 0; k < std::ssize(order); ++k) number[order[k]] = k;
+    if (auto const stuck = std::ranges::find(number, no_task); stuck != number.end())
         reject(origin, "aggregates depend on each other in a cycle, which stops aggregate {}",
-               stuck - waiting.begin());
-    }
-    return inverse_permutation(order);
+               stuck - number.begin());
+    return number;
 }
 
 void add_costs_and_events(CoarseGraph& coarse, TaskGraph const& fine) {

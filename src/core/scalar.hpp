@@ -46,6 +46,15 @@ template <class T> constexpr T conj_if(bool conjugate, T value) {
     return conjugate ? conj(value) : value;
 }
 
+/// The product without the recovery of infinities that C++ requires for complex products, a branch in inner loops. A
+/// product of numbers that are not finite, or that overflows, may be NaN.
+template <class T> inline T times(T a, T b) {
+    if constexpr (is_complex<T>)
+        return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+    else
+        return a * b;
+}
+
 template <class T> constexpr Real<T> real_part(T value) {
     if constexpr (is_complex<T>)
         return value.real();

@@ -8,23 +8,6 @@
 
 namespace espalier {
 
-namespace {
-
-/// Returns the tasks in a topological order of the graph.
-std::vector<TaskId> topological_order(TaskGraph const& graph) {
-    std::vector<TaskId> order;
-    order.reserve(graph.num_tasks());
-    std::vector<std::int32_t> waiting = graph.num_predecessors;
-    for (TaskId task = 0; task < graph.num_tasks(); ++task)
-        if (waiting[task] == 0) order.push_back(task);
-    for (std::size_t k = 0; k < order.size(); ++k)
-        for (TaskId const next : graph.successors_of(order[k]))
-            if (--waiting[next] == 0) order.push_back(next);
-    return order;
-}
-
-} // namespace
-
 std::vector<double> path_priorities(TaskGraph const& graph) {
     std::vector<double> path(graph.num_tasks(), 0.0);
     auto const order = topological_order(graph);

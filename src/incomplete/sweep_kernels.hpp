@@ -11,15 +11,6 @@
 
 namespace espalier {
 
-/// The product without the check of std::complex's operator* for products of infinities, which costs a branch
-/// in the inner loop.
-template <class T> inline T times(T a, T b) {
-    if constexpr (is_complex<T>)
-        return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
-    else
-        return a * b;
-}
-
 /// Real scalars are stored, and computed, in groups of this many rows.
 inline constexpr BlockRow group_rows = 4;
 

@@ -10,14 +10,6 @@
 
 namespace espalier {
 
-/// x y without the recovery of infinities that C++ requires for complex products.
-template <class T> T times(T x, T y) {
-    if constexpr (is_complex<T>)
-        return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
-    else
-        return x * y;
-}
-
 /// A 2x2 pivot.
 template <class T> struct PivotBlock { T d00, d10, d01, d11; };
 

@@ -13,15 +13,6 @@
 namespace espalier {
 namespace {
 
-/// std::complex's operator* repairs the product of infinities, which costs a branch in the inner loop;
-/// here an overflow may come out as NaN, and callers treat both alike.
-template <class T> inline T times(T a, T b) {
-    if constexpr (is_complex<T>)
-        return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
-    else
-        return a * b;
-}
-
 struct Walk {
     bool scatter = false; ///< y(i) += a(i, j) x(j)
     bool gather = false;  ///< y(j) += a(i, j) x(i), off the diagonal when both

@@ -43,6 +43,18 @@ TaskGraph reversed_tasks(TaskGraph const& forward) {
     return graph;
 }
 
+std::vector<TaskId> topological_order(TaskGraph const& graph) {
+    std::vector<TaskId> order;
+    order.reserve(graph.num_tasks());
+    std::vector<std::int32_t> waiting = graph.num_predecessors;
+    for (TaskId task = 0; task < graph.num_tasks(); ++task)
+        if (waiting[task] == 0) order.push_back(task);
+    for (std::size_t k = 0; k < order.size(); ++k)
+        for (TaskId const next : graph.successors_of(order[k]))
+            if (--waiting[next] == 0) order.push_back(next);
+    return order;
+}
+
 std::vector<double> longest_paths(TaskGraph const& graph, ExclusiveTasks exclusive) {
     bool const chained = exclusive == ExclusiveTasks::chained;
     std::vector<double> length(graph.num_tasks()),

@@ -62,6 +62,9 @@ void connect_tasks(TaskGraph& graph, TaskId num_tasks, std::span<TaskEdge const>
 /// The tasks with their costs and homes, and edges in the opposite direction.
 [[nodiscard]] TaskGraph reversed_tasks(TaskGraph const& forward);
 
+/// The tasks, each after its predecessors. Tasks that wait for a cycle or an event are left out.
+[[nodiscard]] std::vector<TaskId> topological_order(TaskGraph const& graph);
+
 /// How longest_paths() treats tasks of the same resource.
 enum class ExclusiveTasks : std::uint8_t {
     independent, ///< They are treated as if they could run at the same time.
