@@ -98,7 +98,7 @@ template <class T> class ESPALIER_API Solver {
 
     /// Numeric factorization. The matrix has the analyzed pattern, else Error{usage}; without an earlier analysis it is
     /// analyzed first. It is analyzed again, with a note in the report, if pivots are poor because the rows were matched
-    /// for other values. Error{singular}; {not_positive_definite} for llh; {out_of_memory} if it would need more than
+    /// for other values, and factorized again with delayed columns if the factors are useless. Error{singular}; {not_positive_definite} for llh; {out_of_memory} if it would need more than
     /// Options::max_memory.
     void factorize(CscMatrix<T> const& matrix);
 

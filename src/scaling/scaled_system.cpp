@@ -67,25 +67,30 @@ bool ScaledSystem<T>::rescale(CscMatrix<T> const& a, CscMatrix<T>& b, std::span<
     if (!is_scaled()) return false;
     auto const is_good = [&] { return schur.empty() ? is_in_scale(b) : is_in_scale(interior_block(b, schur)); };
     if (is_good()) return false;
-    choice_.row_scale.assign(a.rows, 1.0);
-    choice_.column_scale = choice_.row_scale;
+    ScaledSystem fresh = *this; // an exception leaves this system as it was
+    std::vector<double>& rows = fresh.choice_.row_scale;
+    std::vector<double>& columns = fresh.choice_.column_scale;
+    rows.assign(a.rows, 1.0);
+    columns.assign(a.cols, 1.0);
     b = {}; // before a new copy, because two copies are not needed
-    b = apply(a);
+    CscMatrix<T> unscaled = fresh.apply(a);
     Scaling scaling;
     if (schur.empty()) {
-        scaling = equilibrate(b);
+        scaling = equilibrate(unscaled);
     } else {
-        Scaling const of_block = equilibrate(interior_block(b, schur));
-        scaling.row_scale = scaling.column_scale = choice_.row_scale;
-        std::vector<Index> const interior = complement(schur, b.cols);
+        Scaling const of_block = equilibrate(interior_block(unscaled, schur));
+        scaling.row_scale = scaling.column_scale = rows;
+        std::vector<Index> const interior = complement(schur, a.cols);
         for (std::size_t k = 0; k < interior.size(); ++k) {
             scaling.row_scale[interior[k]] = of_block.row_scale[k];
             scaling.column_scale[interior[k]] = of_block.column_scale[k];
         }
     }
-    for (Index i = 0; i < b.cols; ++i) choice_.row_scale[i] = scaling.row_scale[row_place(i)];
-    choice_.column_scale = scaling.column_scale;
-    scale_entries(b, scaling.row_scale, scaling.column_scale);
+    scale_entries(unscaled, scaling.row_scale, scaling.column_scale);
+    for (Index i = 0; i < a.rows; ++i) rows[i] = scaling.row_scale[row_place(i)];
+    columns = std::move(scaling.column_scale);
+    b = std::move(unscaled);
+    *this = std::move(fresh);
     return true;
 }
 

@@ -59,7 +59,8 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
             return last.problem ? last.problem->what() : inaccurate_factors(last.error, last.replaced);
         };
         if (!may_have_delayed_) last = attempt(matrix, {reason, options.pivot_tolerance});
-        // Each column may grow by 1 / u. A singular matrix remains singular.
+        // Entries may also grow with delayed columns, by up to 1 / u in each step. Other pivots do not help if the matrix
+        // is singular.
         double const strictest = form_.has_upper() ? 1 : 0.5;
         bool const has_grown = last.problem ? last.problem->status() == Status::inaccurate : last.is_useless();
         if (has_grown && options.pivot_tolerance < strictest) last = attempt(matrix, {reason, strictest});

@@ -59,7 +59,7 @@ Solver<T>::State::change_factors(CscMatrix<T> const& changed, CscMatrix<T> const
     if (system_->is_scalar || !factor_.can_update()) return "this needs symmetric factors without delayed columns";
     if (report.factor.pivots_replaced > 0) return "some pivots were replaced";
     if (refiner_->has_growth()) return "the factors are inaccurate";
-    // W W^T is then subtracted or not Hermitian, and factors of a Hermitian matrix are changed by W W^H.
+    // A symmetric matrix changes by W W^T, but the factors of a Hermitian one can only be changed by W W^H.
     bool const is_real = std::ranges::all_of(w.values, [](T value) { return imag_part(value) == 0; });
     if (changed.symmetry == Symmetry::symmetric && form_.conjugate() && !is_real)
         return "the columns are complex, and the factors are those of a Hermitian matrix";
