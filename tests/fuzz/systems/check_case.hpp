@@ -10,6 +10,8 @@
 //     inertia               exact if no pivot was replaced, the matrix was not reported as singular, and
 //                           c n g u < 0.01 with the growth g that the pivoting allows
 //     determinant           to a relative error of c n g u, likewise, and refused only with static pivots
+//     selected inverse      entries of the scaled inverse to a relative error of c n g u, likewise
+//     updates               the new matrix is A + W W^H or A - W W^H to rounding; its results as above
 //     Schur complement      if its backward error is within the tolerance: to the error that this explains
 //     status                singular matrices are reported, or their system was solved; regular ones
 //                           (c n g u < 0.01) are solved, unless static pivots were replaced
