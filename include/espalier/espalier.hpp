@@ -90,16 +90,17 @@ template <class T> class ESPALIER_API Solver {
     /// A solver that was moved from can only be destroyed or assigned to.
     Solver& operator=(Solver&&) noexcept;
 
-    /// Ordering, symbolic factorization and mapping of a square n x n matrix (docs/algorithms.md names the sources). The
-    /// values determine factorization, matching and scaling. Allocates nothing proportional to the factors. Discards earlier factors. Error{bad_input} for a
-    /// matrix that is not square or has values that are not finite; {singular} for a structurally singular one, unless
-    /// Options::allow_singular; {io_error}, {bad_input} for the ordering file.
+    /// Ordering, symbolic factorization and mapping of a square n x n matrix (docs/algorithms.md names the sources).
+    /// The values determine factorization, matching and scaling. Allocates nothing proportional to the factors.
+    /// Discards earlier factors. Error{bad_input} for a matrix that is not square or has values that are not finite;
+    /// {singular} for a structurally singular one, unless Options::allow_singular; {io_error}, {bad_input} for the
+    /// ordering file.
     void analyze(CscMatrix<T> const& matrix);
 
     /// Numeric factorization. The matrix has the analyzed pattern, else Error{usage}; without an earlier analysis it is
-    /// analyzed first. It is analyzed again, with a note in the report, if pivots are poor because the rows were matched
-    /// for other values, and factorized again with delayed columns if the factors are useless. Error{singular}; {not_positive_definite} for llh; {out_of_memory} if it would need more than
-    /// Options::max_memory.
+    /// analyzed first. It is analyzed again, with a note in the report, if pivots are poor because the rows were
+    /// matched for other values, and factorized again with delayed columns if the factors are useless. Error{singular};
+    /// {not_positive_definite} for llh; {out_of_memory} if it would need more than Options::max_memory.
     void factorize(CscMatrix<T> const& matrix);
 
     /// Solves op(A) x = b without refinement; b and the result are n x nrhs.

@@ -53,9 +53,9 @@ struct Options : ScheduleSettings {
     /// Scale rows and columns. `automatic`: for lu, ldlt and ldlh. A matching has its own scaling.
     Toggle scaling = Toggle::automatic;
 
-    /// Factorize in single precision (half the memory, twice the speed) and refine to the precision of the matrix (Buttari,
-    /// Dongarra, Kurzak, Luszczek, Tomov 2008). Falls back to full precision if single precision is not accurate enough. No effect on single-precision
-    /// matrices and with a Schur complement.
+    /// Factorize in single precision (half the memory, twice the speed) and refine to the precision of the matrix
+    /// (Buttari, Dongarra, Kurzak, Luszczek, Tomov 2008). Falls back to full precision if single precision is not
+    /// accurate enough. No effect on single-precision matrices and with a Schur complement.
     bool mixed_precision = false;
     /// Estimate the reciprocal condition number (factorize) and a bound of the forward error (refine), with about ten
     /// solves each. If pivots were replaced, factorize() factorizes again with delayed columns, whatever `pivoting` says,

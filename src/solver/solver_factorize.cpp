@@ -58,12 +58,11 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
         auto const reason = [&] {
             return last.problem ? last.problem->what() : inaccurate_factors(last.error, last.replaced);
         };
-        if (!may_have_delayed_) last = attempt(matrix, {reason, options.pivot_tolerance});
+        if (!may_have_delayed_) last = attempt(matrix, {reason});
         // Entries may also grow with delayed columns, by up to 1 / u in each step. Other pivots do not help if the matrix
         // is singular.
-        double const strictest = form_.has_upper() ? 1 : 0.5;
         bool const has_grown = last.problem ? last.problem->status() == Status::inaccurate : last.is_useless();
-        if (has_grown && options.pivot_tolerance < strictest) last = attempt(matrix, {reason, strictest});
+        if (has_grown && options.pivot_tolerance < strictest_tolerance()) last = attempt(matrix, {reason, true});
     }
     if (last.problem) throw *last.problem;
     if (last.is_useless())
@@ -171,8 +170,7 @@ void Solver<T>::State::factorize_values(CscMatrix<T> const& matrix, Delay const&
     } else if (!factorize_narrow(matrix)) {
         Delay unknown;
         if (needs_pivots()) // after an attempt in single precision
-            unknown = {[] { return "inertia and determinant are not known from single precision"; },
-                       options.pivot_tolerance};
+            unknown = {[] { return "inertia and determinant are not known from single precision"; }};
         bool const fell_back = report.factor.precision_fell_back;
         report.factor = {};
         report.factor.precision_fell_back = fell_back;
@@ -299,8 +297,7 @@ void Solver<T>::State::factorize_full(CscMatrix<T> const& matrix, Delay const& d
     if (system_->kept > 0)
         check_schur_complement(matrix);
     else if (needs_pivots())
-        factorize_delayed(matrix, {[this] { return unknown_with_these_pivots("inertia and determinant are"); },
-                                   options.pivot_tolerance});
+        factorize_delayed(matrix, {[this] { return unknown_with_these_pivots("inertia and determinant are"); }});
 }
 
 // Whether columns may be delayed in this analysis.
@@ -332,12 +329,13 @@ template <class T> std::string Solver<T>::State::unknown_with_these_pivots(std::
 // pivoting of the options is used.
 template <class T>
 void Solver<T>::State::factorize_delayed(CscMatrix<T> const& matrix, Delay const& delay) {
+    double const tolerance = delay.is_strict ? strictest_tolerance() : options.pivot_tolerance;
     note_made_by([&] {
         return delay.reason() + "; factorizing with delayed pivots" +
-               (delay.tolerance > options.pivot_tolerance ? fmt::format(" and u = {}", delay.tolerance) : "");
+               (delay.is_strict ? fmt::format(" and u = {}", tolerance) : "");
     });
     try {
-        factorize_numbers(matrix, false, {Pivoting::delayed, delay.tolerance});
+        factorize_numbers(matrix, false, {Pivoting::delayed, tolerance});
     } catch (Error const& error) {
         if (error.status() != Status::out_of_memory || options.pivoting == Pivoting::delayed) throw;
         note("{}; factorizing with the pivoting of the options", error.what());
@@ -370,7 +368,7 @@ template <class T> void Solver<T>::State::check_schur_complement(CscMatrix<T> co
         auto const reason = [this] {
             return fmt::format("the backward error of the Schur complement is {:.1e}", report.factor.schur_error);
         };
-        factorize_delayed(matrix, {reason, options.pivot_tolerance});
+        factorize_delayed(matrix, {reason});
         if (is_good()) return;
     }
     note("the Schur complement is inaccurate: its backward error {:.1e} is above the tolerance of {:.0e}",

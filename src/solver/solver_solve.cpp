@@ -234,8 +234,7 @@ template <class T> double Solver<T>::State::reciprocal_condition(CscMatrix<T> co
     if (!estimate.is_sure && has_avoidable_pivots()) {
         factorized_ = false;
         prepare_assembly(matrix);
-        factorize_delayed(matrix, {[this] { return unknown_with_these_pivots("the condition number is"); },
-                                   options.pivot_tolerance});
+        factorize_delayed(matrix, {[this] { return unknown_with_these_pivots("the condition number is"); }});
         factorized_ = true;
         require_memory_of_condition();
         estimate = refiner_->reciprocal_condition();

@@ -148,7 +148,7 @@ template <class T> struct Solver<T>::State {
     // makes its text, because this allocates.
     struct Delay {
         std::function<std::string()> reason{};
-        double tolerance = 0; // as Options::pivot_tolerance, but at most 1
+        bool is_strict = false; // whether pivots obey strictest_tolerance() instead of Options::pivot_tolerance
     };
     struct PivotChoice {
         Pivoting pivoting;
@@ -162,6 +162,7 @@ template <class T> struct Solver<T>::State {
         Index replaced; // pivots
         [[nodiscard]] bool is_useless() const { return problem || !(error <= useless_error); }
     };
+    [[nodiscard]] double strictest_tolerance() const { return form_.has_upper() ? 1 : 0.5; }
     [[nodiscard]] PivotChoice usual_pivots() const { return {options.pivoting, options.pivot_tolerance}; }
     Attempt attempt(CscMatrix<T> const& matrix, Delay const& delay = {});
     void factorize_values(CscMatrix<T> const& matrix, Delay const& delay);

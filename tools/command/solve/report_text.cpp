@@ -139,7 +139,7 @@ void add_processes(Table& table, Prediction const& prediction) {
     }
 }
 
-// Of a prediction or a factorization.
+// `run` is a Prediction or a FactorReport.
 void add_tasks_divided(Table& table, auto const& run) {
     if (run.tasks_divided > 0)
         table.line("  divided", "{} of {}", with_separators(run.tasks_divided), counted(run.tasks, "task"));
