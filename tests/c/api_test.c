@@ -1,5 +1,5 @@
-/* The steps of a solver and their results. Options, reports and callbacks are in settings_test.c, predictions and traces
- * in traces_test.c, and what is refused in misuse_test.c. */
+/* The steps of a solver and their results. settings_test.c tests options, reports and callbacks, traces_test.c
+ * predictions and traces, and misuse_test.c errors. */
 #include <complex.h>
 #include <math.h>
 #include <stdlib.h>
@@ -49,13 +49,13 @@ static void steps_one_by_one(void) {
     OK(solver, espalier_refine(solver, ESPALIER_OP_NONE, columns, b, ldb, x, ldx));
     for (int j = 0; j < columns; ++j) {
         CHECK(residual(&p, 0, x + j * ldx, b + j * ldb) < 1e-13);
-        for (int i = p.n; i < ldx; ++i) CHECK(x[j * ldx + i] == 7); /* between columns nothing is touched */
+        for (int i = p.n; i < ldx; ++i) CHECK(x[j * ldx + i] == 7); /* rows between the columns are not written */
     }
     OK(solver, espalier_solve(solver, ESPALIER_OP_NONE, columns, b, ldb, b, ldb)); /* in place */
     for (int i = 0; i < p.n; ++i) CHECK(fabs(b[i] - x[i]) < 1e-12);
     OK(solver, espalier_solve(solver, ESPALIER_OP_NONE, 0, NULL, ldb, NULL, ldx));
 
-    /* The same pattern with twice the values: half the solution, and no new analysis. */
+    /* Twice the values on the same pattern give half the solution, without a new analysis. */
     double* const twice = malloc((size_t)p.entries * sizeof *twice);
     for (int k = 0; k < p.entries; ++k) twice[k] = 2 * p.value[k];
     double before = 0, after = 0;
@@ -141,7 +141,7 @@ static void layouts(void) {
     free_problem(&p);
 }
 
-/* With one process the part is all. */
+/* With one process, the part is the whole matrix. */
 static void one_part(void) {
     problem p = convection(7, 0.2);
     espalier_matrix const matrix = described(&p);
@@ -185,7 +185,7 @@ static void sparse_right_hand_sides(void) {
     free_problem(&p);
 }
 
-/* (2 + i) on the diagonal and i beside it, in both complex types; one by one and as conjugates. */
+/* Solves with 2 + i on the diagonal and i beside it, in both complex types, and with its adjoint. */
 static void complex_scalars(void) {
     int32_t const start[] = {0, 2, 4, 5}, row[] = {0, 1, 1, 2, 2};
     double complex const value[] = {2 + I, I, 2 + I, I, 2 + I};
@@ -255,7 +255,7 @@ static void null_space(void) {
     for (int j = 0; j < n; ++j) {
         row[2 * j] = j;
         value[2 * j] = j == 0 || j == n - 1 ? 1 : 2;
-        row[2 * j + 1] = j + 1; /* but for the last column, which ends before it */
+        row[2 * j + 1] = j + 1; /* the last column ends before it */
         value[2 * j + 1] = -1;
         start[j + 1] = j + 1 < n ? 2 * j + 2 : 2 * j + 1;
     }
@@ -274,7 +274,7 @@ static void null_space(void) {
     espalier_destroy(&solver);
 }
 
-/* Each entry receives its derivative of log |det A|, wherever it is given. */
+/* Each stored entry receives the derivative of log |det A| with respect to it. */
 static void selected_inverse(void) {
     int32_t const row[] = {0, 2, 1, 1, 2, 0}, column[] = {0, 0, 1, 2, 2, 0};
     double const value[] = {1, 3, 2, 4, 5, 1}; /* [2 0 0; 0 2 4; 3 0 5] */
@@ -294,7 +294,7 @@ static void selected_inverse(void) {
     espalier_destroy(&solver);
 }
 
-/* [4 1 0; 1 4 1; 0 1 4] = P^T L D L^T P, entry by entry, and the halves of a solve. */
+/* The factors of [4 1 0; 1 4 1; 0 1 4] = P^T L D L^T P, entry by entry, and the two halves of a solve. */
 static void factors(void) {
     int32_t const start[] = {0, 2, 4, 5}, row[] = {0, 1, 1, 2, 2};
     double const value[] = {4, 1, 4, 1, 4}, whole[3][3] = {{4, 1, 0}, {1, 4, 1}, {0, 1, 4}};
@@ -396,7 +396,7 @@ static void batch(void) {
     espalier_destroy(&solver);
 }
 
-/* [4 1 0; 1 4 1; 0 1 4] and columns inside and outside of its pattern. */
+/* Updates [4 1 0; 1 4 1; 0 1 4] by columns inside and outside of its pattern. */
 static void update(void) {
     int32_t const start[] = {0, 2, 4, 5}, row[] = {0, 1, 1, 2, 2}, w_start[] = {0, 2};
     double const value[] = {4, 1, 4, 1, 4}, b[] = {1, 2, 3}, w_value[] = {1, 2};
@@ -438,7 +438,7 @@ static void update(void) {
     espalier_destroy(&solver);
 }
 
-/* Unknowns 2 and 0 of a 3 x 3 system kept: S by hand, and the solution through it. */
+/* The Schur complement on unknowns 2 and 0 of a 3 x 3 system, worked by hand, and the solution from it. */
 static void schur(void) {
     int32_t const start[] = {0, 2, 5, 7}, row[] = {0, 1, 0, 1, 2, 1, 2};
     double const value[] = {4, 1, 2, 5, 3, 1, 6}; /* [4 2 0; 1 5 1; 0 3 6] */
@@ -475,7 +475,7 @@ static void schur(void) {
     espalier_destroy(&solver);
 }
 
-/* ILU(1) as preconditioner: the solution, what the report tells, new values, and a call that needs complete factors. */
+/* ILU(1) as preconditioner: the solution, the report, new values, and a call that needs complete factors. */
 static void incomplete(void) {
     problem p = laplacian(30, 0);
     espalier_matrix const matrix = described(&p);

@@ -1,5 +1,5 @@
-/* A cancelled step returns soon, and its handle can be used further. Prints how soon. The limit is 100 ms, or half of
- * what the rest of the step would have taken if the machine is slow. */
+/* A cancelled step returns soon, and its handle remains usable. Prints the delay. Its limit is 100 ms or, on a slow
+ * machine, half of the time that the rest of the step would have taken. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static problem p;
 static double *b, *x;
 enum { columns = 64 };
 
-/* What comes before the step is done already, and not to be cancelled. */
+/* Runs the steps before this one, which are not cancelled. */
 typedef struct step {
     char const* name;
     espalier_status (*before)(espalier_solver* solver);
@@ -71,8 +71,8 @@ static double cancel_once(espalier_solver* solver, step const* s, double after, 
     return latency;
 }
 
-/* Runs the whole step twice, because the first run is slower, then cancels it after a fifth of that time. If other
- * programs use the processors, one attempt can return late, so that up to five are made. */
+/* Runs the whole step twice, because the first run is slower, then cancels it after a fifth of that time. An
+ * attempt may return late if other programs use the processors. At most five attempts are made. */
 static void cancel_step(espalier_solver* solver, step const* s) {
     double whole = 0;
     for (int round = 0; round < 2; ++round) {

@@ -1,4 +1,4 @@
-/* A test program in C: checks that are counted, and go on after a failure. */
+/* Checks of test programs in C. Failures are counted, and the program continues. */
 #ifndef ESPALIER_TESTS_CHECK_H
 #define ESPALIER_TESTS_CHECK_H
 
@@ -17,7 +17,7 @@ extern int failures;
         }                                                                                                    \
     } while (0)
 
-/* The call succeeds, and leaves no message. */
+/* Checks that a call succeeds and leaves no message. */
 #define OK(solver, call)                                                                                     \
     do {                                                                                                     \
         espalier_status const status_ = (call);                                                              \
@@ -28,7 +28,7 @@ extern int failures;
         }                                                                                                    \
     } while (0)
 
-/* The call fails with that status, and with a message that has `part` in it. */
+/* Checks that a call fails with this status and that its message contains `part`. */
 #define FAILS(solver, expected, part, call)                                                                  \
     do {                                                                                                     \
         espalier_status const status_ = (call);                                                              \
@@ -41,7 +41,7 @@ extern int failures;
         }                                                                                                    \
     } while (0)
 
-/* A new solver on one thread; its matrix may be null. */
+/* Creates a solver on one thread. `matrix` may be null. */
 static inline espalier_solver* with_matrix(espalier_scalar scalar, espalier_matrix const* matrix) {
     espalier_solver* solver = NULL;
     CHECK(espalier_create(&solver, scalar) == ESPALIER_OK);

@@ -1,4 +1,4 @@
-/* What is wrong with a call is told by a status and a message, every time, and the handle goes on. */
+/* Every wrong call returns a status and leaves a message, and its handle remains usable. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 
 #define USAGE(part, call) FAILS(solver, ESPALIER_USAGE, part, call)
 
-/* Every function that takes a handle, on `solver`, which is none. */
+/* Calls every function that takes a handle with `solver`, which is not a handle. */
 static void no_solver(espalier_solver* solver, char const* message) {
     espalier_scalar scalar;
     espalier_matrix const matrix = {0};
@@ -99,7 +99,7 @@ static void handles(void) {
     void* const zeros = calloc(1, 4096);
     no_solver(zeros, "not a solver");
     espalier_solver* pretended = zeros;
-    espalier_destroy(&pretended); /* is left alone */
+    espalier_destroy(&pretended); /* does nothing */
     free(zeros);
     espalier_destroy(NULL);
     espalier_destroy(&solver);
@@ -112,7 +112,7 @@ static void handles(void) {
     }
 }
 
-/* Without MPI under way (tests/mpi has programs with it). */
+/* The calls for several processes, while MPI does not run. Programs in tests/mpi make them with MPI. */
 static void processes(espalier_solver* solver) {
     espalier_solver* none = (espalier_solver*)&none;
     espalier_status const status = espalier_create_mpi(&none, ESPALIER_DOUBLE, NULL);
@@ -193,7 +193,7 @@ static void options(espalier_solver* solver) {
     USAGE("scalar is null", espalier_get_scalar(solver, NULL));
 }
 
-/* Steps out of order: `when` says which one is missing. */
+/* Makes calls too early. Their messages name the missing step, `when`. */
 static void too_early(espalier_solver* solver, char const* when) {
     double b[4] = {0}, x[4];
     int64_t rank = 0;
@@ -361,7 +361,7 @@ static void results(espalier_solver* solver) {
     USAGE("a whole number, not texts", espalier_report_strings(solver, "threads", &count, &texts));
 }
 
-/* Failures of numbers, and limits: statuses of their own. */
+/* Numerical failures and limits have statuses of their own. */
 static void numbers(espalier_solver* solver, espalier_matrix const* good) {
     double b[4] = {1, 1, 1, 1}, x[4];
     double spoiled[64];
@@ -388,7 +388,7 @@ static void numbers(espalier_solver* solver, espalier_matrix const* good) {
     OK(solver, espalier_set_schur(solver, 0, NULL, 0));
     OK(solver, espalier_set_tolerance(solver, 1e-300));
     espalier_status const status = espalier_drive(solver, ESPALIER_OP_NONE, 1, b, 4, x, 4);
-    CHECK(status == ESPALIER_OK || status == ESPALIER_INACCURATE); /* exact by luck, or not */
+    CHECK(status == ESPALIER_OK || status == ESPALIER_INACCURATE); /* the solution may happen to be exact */
     OK(solver, espalier_set_tolerance(solver, 0));
 
     int32_t const start[] = {0, 1, 1}, row[] = {0};
@@ -400,7 +400,7 @@ static void numbers(espalier_solver* solver, espalier_matrix const* good) {
     OK(solver, espalier_drive(solver, ESPALIER_OP_NONE, 1, b, 4, x, 4));
 }
 
-/* A callback that calls back. */
+/* A callback that calls functions of the solver. */
 static espalier_solver* running = NULL;
 static int refused = 0;
 
@@ -442,7 +442,7 @@ void test_misuse(void) {
     numbers(solver, &good);
     from_callbacks(solver);
     double b[4] = {1, 2, 3, 4}, x[4];
-    OK(solver, espalier_drive(solver, ESPALIER_OP_NONE, 1, b, 4, x, 4)); /* after all that */
+    OK(solver, espalier_drive(solver, ESPALIER_OP_NONE, 1, b, 4, x, 4)); /* the handle is still usable */
     CHECK(residual(&p, 0, x, b) < 1e-14);
     espalier_destroy(&solver);
     free_problem(&p);

@@ -8,7 +8,7 @@ enum { page = 4096, most_nodes = 64 };
 static int nodes[most_nodes];
 static int64_t count;
 
-/* All bytes are on the node, if the system tells. */
+/* Checks that all bytes are on the node, if the system gives their nodes. */
 static void expect_on(void const* data, uint64_t bytes, int node) {
     uint64_t on_node[most_nodes], untouched = 1, unknown = 1, sum = 0;
     CHECK(espalier_query_nodes(data, bytes, most_nodes, on_node, &untouched, &unknown) == ESPALIER_OK);
@@ -33,7 +33,7 @@ static void ranges(void) {
     if (!data) return;
     memset(data, 7, (size_t)(5 * page * count));
     for (int64_t k = 0; k < count; ++k) expect_on(data + 5 * page * k, 5 * page, nodes[k]);
-    for (int64_t k = 0; k < count; ++k) { /* everything to one node after the other */
+    for (int64_t k = 0; k < count; ++k) { /* moves all pages to each node in turn */
         CHECK(espalier_move_to_node(data, (uint64_t)(5 * page * count), nodes[k]) == ESPALIER_OK);
         expect_on(data, (uint64_t)(5 * page * count), nodes[k]);
         CHECK(data[0] == 7 && data[5 * page * count - 1] == 7);

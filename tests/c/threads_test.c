@@ -1,5 +1,5 @@
-/* Distinct handles in distinct threads do not know of each other: each thread takes its own systems, of both
- * kinds and with its own options and failures, through all steps, and gets the bits that it gets alone. */
+/* Threads with separate handles do not affect each other. Each thread solves systems of its own, of both kinds, with
+ * options and failures of its own, and gets the same bits as alone. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <stdlib.h>

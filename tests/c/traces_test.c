@@ -9,7 +9,7 @@
 
 static char const path[] = "c_traces_test.paje";
 
-/* The file is a Paje trace that has `text` in it. It is removed. */
+/* Checks that the file is a Paje trace that contains `text`, and removes it. */
 static void expect_trace(char const* text) {
     FILE* const file = fopen(path, "rb");
     CHECK(file);
@@ -50,7 +50,7 @@ static void predictions(espalier_solver* solver) {
     CHECK(is_near(there.work_s + there.idle_s, 12 * there.factor_s));
     CHECK(there.memory_bytes < there.total_memory_bytes);
     CHECK(there.total_memory_bytes <= 3 * there.memory_bytes);
-    CHECK(there.comm_threads == 1 && there.communication_s == 0); /* with cores of their own */
+    CHECK(there.comm_threads == 1 && there.communication_s == 0); /* communication threads have cores of their own */
     OK(solver, espalier_set_option(solver, "comm-threads", "0"));
     OK(solver, espalier_analyze(solver));
     OK(solver, espalier_predict(solver, 3, 0, &there)); /* workers move the messages */
@@ -85,7 +85,7 @@ static void versions(espalier_solver* solver) {
     FAILS(solver, ESPALIER_UNSUPPORTED, "does not know", espalier_predict(solver, 1, 2, &longer.known));
     here.struct_size = 8;
     USAGE("prediction.struct_size = 8", espalier_predict(solver, 1, 2, &here));
-    here.struct_size = UINT64_MAX; /* of an uninitialized variable */
+    here.struct_size = UINT64_MAX; /* as in an uninitialized variable */
     USAGE("struct_size", espalier_predict(solver, 1, 2, &here));
 }
 
@@ -111,11 +111,11 @@ static void traces(espalier_solver* solver, problem const* p) {
     FAILS(solver, ESPALIER_IO_ERROR, "/nonexistent/t.paje",
           espalier_write_predicted_trace(solver, "/nonexistent/t.paje", 1, 1, NULL));
     CHECK(fopen(path, "rb") == NULL);
-    OK(solver, espalier_write_trace(solver, path, "grid 10 x 10")); /* what was recorded is still there */
+    OK(solver, espalier_write_trace(solver, path, "grid 10 x 10")); /* the record is kept */
     expect_trace("grid 10 x 10");
 }
 
-/* Another machine makes another plan: analysis and factors are of the old one. */
+/* The plan depends on the machine, so a new topology drops the analysis and the factors. */
 static void another_topology(espalier_solver* solver) {
     espalier_prediction prediction = {0};
     double b[100] = {1}, x[100];

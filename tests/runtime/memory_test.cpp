@@ -85,7 +85,7 @@ TEST(Arena, PagesExistAfterTheirFirstTouchAndCanBeQueried) {
         Arena const arena((8 << 20) + 12345, policy);
         auto const before = query_nodes(arena.bytes());
         EXPECT_EQ(total(before), arena.size());
-        if (before.unknown_bytes > 0) GTEST_SKIP() << "the system does not tell where pages lie";
+        if (before.unknown_bytes > 0) GTEST_SKIP() << "the system does not say where pages lie";
         EXPECT_EQ(before.untouched_bytes, arena.size());
         populate(arena.bytes());
         auto const after = query_nodes(arena.bytes());
@@ -131,7 +131,7 @@ TEST(Arena, SamplesOnePageOfEachStrip) {
     EXPECT_EQ(before.strip_bytes % 4096, 0u);
     EXPECT_GE(before.strip_bytes, 100'000u);
     EXPECT_EQ(before.node.size(), (arena.size() + before.strip_bytes - 1) / before.strip_bytes);
-    if (before.node[0] == page_unknown) GTEST_SKIP() << "the system does not tell where pages lie";
+    if (before.node[0] == page_unknown) GTEST_SKIP() << "the system does not say where pages lie";
     EXPECT_EQ(std::count(before.node.begin(), before.node.end(), page_untouched),
               static_cast<std::ptrdiff_t>(before.node.size()));
     populate(arena.bytes());

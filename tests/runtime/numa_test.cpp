@@ -16,7 +16,7 @@ std::uint64_t bytes_on(PageLocation const& location, int node) {
     return node < std::ssize(location.node_bytes) ? location.node_bytes[node] : 0;
 }
 
-bool is_told(std::span<std::byte const> range) {
+bool is_known(std::span<std::byte const> range) {
     return query_nodes(range).unknown_bytes == 0;
 }
 
@@ -35,7 +35,7 @@ TEST(NumaNodes, AreAscendingAndTheRangesOfMemoryAreOnThem) {
     ASSERT_EQ(bytes.size(), nodes.size() << 22);
     EXPECT_EQ(std::ranges::count(bytes, std::byte{0}), std::ssize(bytes));
     fill(bytes);
-    if (!is_told(bytes)) GTEST_SKIP() << "the system does not tell where pages lie";
+    if (!is_known(bytes)) GTEST_SKIP() << "the system does not say where pages lie";
     for (std::size_t k = 0; k < nodes.size(); ++k)
         EXPECT_EQ(bytes_on(query_nodes(bytes.subspan(k << 22, std::size_t{4} << 20)), nodes[k]), std::uint64_t{4} << 20);
 }
@@ -51,7 +51,7 @@ TEST(NumaNodes, TakeTurnsInDistributedMemory) {
     fill(halves.bytes());
     EXPECT_TRUE(NumaMemory::distributed(0).bytes().empty());
     EXPECT_TRUE(NumaMemory().bytes().empty());
-    if (!is_told(memory.bytes())) GTEST_SKIP() << "the system does not tell where pages lie";
+    if (!is_known(memory.bytes())) GTEST_SKIP() << "the system does not say where pages lie";
     for (std::size_t k = 0; k + 1 < pieces; ++k)
         EXPECT_EQ(bytes_on(query_nodes(memory.bytes().subspan(k * page, page)), nodes[k % nodes.size()]), page);
     for (std::size_t k = 0; k < nodes.size(); ++k)
@@ -69,7 +69,7 @@ TEST(NumaNodes, ReceivePagesThatAreMoved) {
         PageLocation const after = move_to_node(bytes, node);
         EXPECT_EQ(total(after), bytes.size());
         EXPECT_EQ(heap, before);
-        if (after.unknown_bytes > 0) GTEST_SKIP() << "the system does not tell where pages lie";
+        if (after.unknown_bytes > 0) GTEST_SKIP() << "the system does not say where pages lie";
         EXPECT_EQ(bytes_on(after, node), bytes.size());
     }
     NumaMemory const untouched = NumaMemory::distributed(100'000);

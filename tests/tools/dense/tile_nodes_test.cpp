@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "tools/dense/support.hpp"
 
 namespace espalier {
@@ -18,7 +16,7 @@ TEST(TileNodes, AreReportedForStoredTiles) {
         auto const nodes = nodes_of_tiles(matrix, machine);
         ASSERT_EQ(std::ssize(nodes), grid.count() * grid.count());
         int const first = nodes.front();
-        if (first < 0) GTEST_SKIP() << "the system does not tell where pages lie";
+        if (first < 0) GTEST_SKIP() << "the system does not say where pages lie";
         for (std::int32_t i = 0; i < grid.count(); ++i)
             for (std::int32_t j = 0; j < grid.count(); ++j)
                 EXPECT_EQ(nodes[i * grid.count() + j], kind == DenseKind::qr || i >= j ? first : -1);
