@@ -1,13 +1,13 @@
-"""Prints espalier/_keywords.py, made from the table of options in the extension module. A test compares the file with it:
+"""Prints the module espalier._keywords, which has the types of the options, from the table of the extension module in
+the folder that is given. The build runs it."""
 
-PYTHONPATH=build/release/python python3 tests/python/keywords.py > tools/python/espalier/_keywords.py
-"""
-
+import sys
 import textwrap
 
-from espalier import _core
+sys.path.insert(0, sys.argv[1])
+import _core  # noqa: E402
 
-HEAD = '''"""The options as keywords of Solver, spsolve and factorized. Made by tests/python/keywords.py."""
+HEAD = '''"""The options as keywords of Solver, spsolve and factorized. Made by tools/python/keywords.py."""
 
 from __future__ import annotations
 
@@ -55,5 +55,4 @@ def keywords():
     return HEAD + "".join(map(described, rows.values())) + TAIL + "".join(own)
 
 
-if __name__ == "__main__":
-    print(keywords(), end="")
+print(keywords(), end="")
