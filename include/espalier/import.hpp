@@ -12,7 +12,6 @@
 //     solver.factorize(import.matrix());
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>

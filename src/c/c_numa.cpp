@@ -4,7 +4,6 @@
 #include <span>
 #include <vector>
 
-#include "core/error.hpp"
 #include "espalier/espalier.h"
 #include "espalier/numa.hpp"
 

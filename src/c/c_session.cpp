@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <complex>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>

@@ -2,7 +2,6 @@
 // whether analysis and factors belong to the current matrix.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>

@@ -3,7 +3,6 @@
 #include <charconv>
 #include <limits>
 #include <mutex>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>

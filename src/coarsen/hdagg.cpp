@@ -1,6 +1,5 @@
 // HDagg: trees of the transitively reduced graph, then steps of consecutive depths.
 #include <algorithm>
-#include <numeric>
 #include <queue>
 
 #include <fmt/format.h>

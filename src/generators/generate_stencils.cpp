@@ -2,7 +2,6 @@
 // without the division by h^2, so all entries are small integers; the Helmholtz equation (complex symmetric);
 // and a charged particle in a magnetic field (Hermitian).
 #include <algorithm>
-#include <cmath>
 #include <numbers>
 
 #include "core/random.hpp"

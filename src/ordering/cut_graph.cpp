@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/error.hpp"
 #include "ordering/methods.hpp"
 
 namespace espalier {

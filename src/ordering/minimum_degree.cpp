@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "core/error.hpp"
 #include "ordering/methods.hpp"
 #include "ordering/quotient_graph.hpp"
 

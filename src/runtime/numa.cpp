@@ -2,7 +2,6 @@
 #include "espalier/numa.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +9,6 @@
 #include <numa.h>
 #include <unistd.h>
 
-#include "core/error.hpp"
 #include "runtime/memory.hpp"
 
 namespace espalier {

@@ -4,7 +4,6 @@
 
 #include <unistd.h>
 
-#include "core/error.hpp"
 #include "espalier/numa.hpp"
 #include "runtime/memory.hpp"
 

@@ -1,7 +1,6 @@
 #include "simulation/sweep_schedule.hpp"
 
 #include <optional>
-#include <utility>
 
 #include "simulation/message_network.hpp"
 #include "simulation/node_memory.hpp"

@@ -7,7 +7,6 @@
 // processes.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>

@@ -12,7 +12,6 @@
 #include "matrix/convert.hpp"
 #include "matrix/norms.hpp"
 #include "options/report_table.hpp"
-#include "runtime/process_limits.hpp"
 #include "solver/solver_state.hpp"
 
 namespace espalier {

@@ -10,7 +10,6 @@
 #include "distributed/backward_error.hpp"
 #include "kernels/blas.hpp"
 #include "options/report_table.hpp"
-#include "runtime/process_limits.hpp"
 #include "solver/solver_state.hpp"
 
 namespace espalier {

@@ -1,7 +1,6 @@
 #include "symbolic/piece_widths.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "symbolic/column_counts.hpp"
 

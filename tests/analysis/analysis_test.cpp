@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <complex>
-#include <numeric>
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,6 @@
 // Memory of delayed panels: what was returned is joined and taken again.
 #include "factor/delayed_memory.hpp"
 
-#include <cstdint>
-
 #include <gtest/gtest.h>
 
 namespace espalier {

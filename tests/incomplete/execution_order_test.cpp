@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <random>
-#include <thread>
 
 #include "common/matrices.hpp"
 #include "core/run_threads.hpp"

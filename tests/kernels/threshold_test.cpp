@@ -2,8 +2,6 @@
 // L is bounded.
 #include "kernels/threshold.hpp"
 
-#include <numeric>
-
 #include "kernels/dense.hpp"
 
 namespace espalier {

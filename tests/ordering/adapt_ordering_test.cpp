@@ -1,7 +1,5 @@
 #include "ordering/adapt_ordering.hpp"
 
-#include <functional>
-
 #include <gtest/gtest.h>
 
 #include "ordering/graphs.hpp"

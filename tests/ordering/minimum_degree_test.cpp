@@ -1,7 +1,6 @@
 #include "ordering/minimum_degree.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 #include <gtest/gtest.h>

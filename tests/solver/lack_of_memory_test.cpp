@@ -17,7 +17,6 @@
 #include <mutex>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>

@@ -5,7 +5,6 @@
 
 #include "core/scalar.hpp"
 #include "matrix/convert.hpp"
-#include "matrix/norms.hpp"
 #include "solver/generated.hpp"
 #include "solver/systems.hpp"
 

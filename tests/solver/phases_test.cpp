@@ -1,7 +1,6 @@
 // The phases of a solver, each used without a solver: numeric factors, refinement, factors without
 // supernodes, incomplete factors, and the conversion of vectors.
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <utility>
 

@@ -1,7 +1,6 @@
 // Delayed columns in solvers of several processes. Inertia, determinants and solutions are compared with
 // LAPACK; reports, limits of memory, and panels split in two dimensions are checked.
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <numeric>
 #include <random>
