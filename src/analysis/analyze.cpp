@@ -405,8 +405,6 @@ Analysis<T> analyze(CscMatrix<T> const& matrix, Options const& options, Analysis
     return Analyzer<T>(matrix, options, context).run();
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template Analysis<T> analyze<T>(CscMatrix<T> const&, Options const&, AnalysisContext const&);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(analyze)
 
 } // namespace espalier

@@ -174,13 +174,12 @@ void require_pattern(CscMatrix<T> const& a, PatternFingerprint const& pattern, c
             fmt::format("{} was given a matrix of another order or pattern than the factorized one", what));
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template void require_square<T>(CscMatrix<T> const&);                                                    \
-    template void require_no_empty_row<T>(CscMatrix<T> const&, std::span<Index const>);                      \
-    template void require_no_zero_row<T>(CscMatrix<T> const&, std::span<Index const>);                       \
-    template PatternFingerprint::PatternFingerprint(CscMatrix<T> const&);                                    \
-    template std::uint64_t hash_of_values<T>(CscMatrix<T> const&);                                           \
-    template void require_pattern<T>(CscMatrix<T> const&, PatternFingerprint const&, char const*);
+ESPALIER_INSTANTIATE_FUNCTION(require_square)
+ESPALIER_INSTANTIATE_FUNCTION(require_no_empty_row)
+ESPALIER_INSTANTIATE_FUNCTION(require_no_zero_row)
+ESPALIER_INSTANTIATE_FUNCTION(hash_of_values)
+ESPALIER_INSTANTIATE_FUNCTION(require_pattern)
+#define ESPALIER_INSTANTIATE(T) template PatternFingerprint::PatternFingerprint(CscMatrix<T> const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

@@ -146,10 +146,7 @@ Prediction simulate(Analysis<T> const& analysis, Simulation const& what, TraceMe
     return describe(analysis, structure, choice, std::move(schedule));
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template Prediction predict<T>(Analysis<T> const&, Topology const&, int, int, std::string const*,        \
-                                   TraceMetadata const&);                                                    \
-    template Prediction simulate<T>(Analysis<T> const&, Simulation const&, TraceMetadata);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(predict)
+ESPALIER_INSTANTIATE_FUNCTION(simulate)
 
 } // namespace espalier

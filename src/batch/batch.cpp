@@ -161,9 +161,6 @@ template <class T> BatchSolution<T> solve_batch(CscMatrix<T> const& pattern, std
     return Batch<T>(pattern, values, b, nrhs).run(std::move(options));
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template BatchSolution<T> solve_batch<T>(CscMatrix<T> const&, std::span<T const>, std::span<T const>, Index, \
-                                             Options);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(solve_batch)
 
 } // namespace espalier

@@ -84,4 +84,16 @@ template <class T> inline bool is_finite(T value) {
 #define ESPALIER_FOR_EACH_SCALAR(macro)                                                                      \
     macro(float) macro(double) macro(std::complex<float>) macro(std::complex<double>)
 
+/// Instantiates a class template, or a function template without overloads, for every scalar type.
+#define ESPALIER_INSTANTIATE_CLASS(name)                                                                     \
+    template class name<float>;                                                                              \
+    template class name<double>;                                                                             \
+    template class name<std::complex<float>>;                                                                \
+    template class name<std::complex<double>>;
+#define ESPALIER_INSTANTIATE_FUNCTION(name)                                                                  \
+    template decltype(name<float>) name<float>;                                                              \
+    template decltype(name<double>) name<double>;                                                            \
+    template decltype(name<std::complex<float>>) name<std::complex<float>>;                                  \
+    template decltype(name<std::complex<double>>) name<std::complex<double>>;
+
 } // namespace espalier

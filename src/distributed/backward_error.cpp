@@ -153,13 +153,8 @@ template <class T> BackwardErrors backward_errors(DistributedMatrix<T> const& a,
             size.b_norm};
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template double normwise_backward_error(DistributedMatrix<T> const&, std::span<T const>,                 \
-                                            std::span<T const>, Index, MatrixOp);                            \
-    template double componentwise_backward_error(DistributedMatrix<T> const&, std::span<T const>,            \
-                                                 std::span<T const>, Index, MatrixOp);                       \
-    template BackwardErrors backward_errors(DistributedMatrix<T> const&, std::span<T const>,                 \
-                                            std::span<T const>, MatrixOp);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(normwise_backward_error)
+ESPALIER_INSTANTIATE_FUNCTION(componentwise_backward_error)
+ESPALIER_INSTANTIATE_FUNCTION(backward_errors)
 
 } // namespace espalier

@@ -132,10 +132,8 @@ std::vector<T> scatter_rows(Communicator const& processes, std::span<T const> wh
     return deal_rows(processes, whole, rows, nrhs);
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template CscMatrix<T> gather_columns<T>(Communicator const&, CscMatrix<T> const&);                       \
-    template std::vector<T> gather_rows<T>(Communicator const&, std::span<T const>, Index);                  \
-    template std::vector<T> scatter_rows<T>(Communicator const&, std::span<T const>, Index, Index);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(gather_columns)
+ESPALIER_INSTANTIATE_FUNCTION(gather_rows)
+ESPALIER_INSTANTIATE_FUNCTION(scatter_rows)
 
 } // namespace espalier

@@ -536,7 +536,6 @@ template <class T> std::vector<double> DistributedMatrix<T>::diagonal_moduli() c
     return moduli;
 }
 
-#define ESPALIER_INSTANTIATE(T) template class DistributedMatrix<T>;
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_CLASS(DistributedMatrix)
 
 } // namespace espalier

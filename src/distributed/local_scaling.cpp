@@ -55,11 +55,11 @@ template <class T> LocalScaling deal_scaling(DistributedRows const& rows, Scaled
     return mine;
 }
 
+ESPALIER_INSTANTIATE_FUNCTION(deal_scaling)
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void LocalScaling::to_working(std::span<T>, Index, MatrixOp) const;                             \
     template void LocalScaling::from_working(std::span<T>, Index, MatrixOp) const;                           \
-    template void LocalScaling::solution_to_working(std::span<T>, Index, MatrixOp) const;                    \
-    template LocalScaling deal_scaling(DistributedRows const&, ScaledSystem<T> const*);
+    template void LocalScaling::solution_to_working(std::span<T>, Index, MatrixOp) const;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

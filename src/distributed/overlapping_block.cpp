@@ -221,11 +221,7 @@ template <class T> void OverlappingBlock<T>::restrict_to_owners(std::span<T cons
                                     [&](Index l, Index c, T value) { own[c * owned + l] += value; });
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template std::vector<std::vector<Index>> contiguous_parts<T>(CscMatrix<T> const&, int, int,              \
-                                                                 std::span<Index const>);                    \
-    template class OverlappingBlock<T>;
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
+ESPALIER_INSTANTIATE_FUNCTION(contiguous_parts)
+ESPALIER_INSTANTIATE_CLASS(OverlappingBlock)
 
 } // namespace espalier

@@ -128,7 +128,6 @@ template <class T> void ParallelProduct<T>::run(MatrixOp op, T alpha, CscMatrix<
     });
 }
 
-#define ESPALIER_INSTANTIATE(T) template class ParallelProduct<T>;
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_CLASS(ParallelProduct)
 
 } // namespace espalier

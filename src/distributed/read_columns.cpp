@@ -81,9 +81,7 @@ DenseMatrix<T> read_rows(Communicator const& processes, std::string const& path,
     return part_in_scalars<DenseMatrix, T>(processes, read_dense_parts(processes, path, threads), path);
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template CscMatrix<T> read_columns<T>(Communicator const&, std::string const&, int);                     \
-    template DenseMatrix<T> read_rows<T>(Communicator const&, std::string const&, int);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(read_columns)
+ESPALIER_INSTANTIATE_FUNCTION(read_rows)
 
 } // namespace espalier

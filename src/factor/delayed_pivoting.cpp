@@ -324,7 +324,6 @@ void DelayedPivoting<T>::receive(FanInBlock const& block, std::span<BlockRows co
     all.insert(place, {block.from, first, std::move(columns)});
 }
 
-#define ESPALIER_INSTANTIATE(T) template class DelayedPivoting<T>;
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_CLASS(DelayedPivoting)
 
 } // namespace espalier

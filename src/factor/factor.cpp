@@ -225,7 +225,6 @@ template <class T> MatrixView<T> Factor<T>::below(CblkId k) const {
     return lower(k).block(c.width(), 0, c.rows_below(), c.width());
 }
 
-#define ESPALIER_INSTANTIATE(T) template class Factor<T>;
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_CLASS(Factor)
 
 } // namespace espalier

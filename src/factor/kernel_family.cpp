@@ -192,10 +192,8 @@ template <class T> std::unique_ptr<KernelFamily<T>> make_kernel_family(Factor<T>
     return std::make_unique<CholeskyFamily<T>>(factor);
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template class KernelFamily<T>;                                                                          \
-    template void require_pivots<T>(Factor<T> const&, CblkId, PivotStats const&);                            \
-    template std::unique_ptr<KernelFamily<T>> make_kernel_family<T>(Factor<T>&);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_CLASS(KernelFamily)
+ESPALIER_INSTANTIATE_FUNCTION(require_pivots)
+ESPALIER_INSTANTIATE_FUNCTION(make_kernel_family)
 
 } // namespace espalier

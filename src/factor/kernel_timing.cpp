@@ -349,10 +349,7 @@ MemoryRates time_memory(WorkerTeam& team, Interrupt* interrupt) {
     return rates;
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template double kernel_rate<T>();                                                                        \
-    template KernelTimings time_kernels<T>(std::span<BlockStructure const>, FactorForm, WorkerTeam&,         \
-                                           TimingOptions const&);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(kernel_rate)
+ESPALIER_INSTANTIATE_FUNCTION(time_kernels)
 
 } // namespace espalier

@@ -162,12 +162,9 @@ ReceivedColumns<T>::ReceivedColumns(std::span<std::byte const> part, std::span<B
     if (!reader.at_end()) reject_part();
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template std::span<RowRun const> rows_in_parent<T>(BlockStructure const&, CblkId, UpdateWorkspace<T>&);  \
-    template std::size_t left_over_bytes<T>(Factor<T> const&, std::span<CblkId const>, UpdateWorkspace<T>&); \
-    template Block append_left_over<T>(Factor<T> const&, std::span<CblkId const>, Block&&, std::size_t,      \
-                                       UpdateWorkspace<T>&);                                                 \
-    template class ReceivedColumns<T>;
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(rows_in_parent)
+ESPALIER_INSTANTIATE_FUNCTION(left_over_bytes)
+ESPALIER_INSTANTIATE_FUNCTION(append_left_over)
+ESPALIER_INSTANTIATE_CLASS(ReceivedColumns)
 
 } // namespace espalier

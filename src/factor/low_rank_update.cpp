@@ -278,10 +278,7 @@ template <class T> LowRankResult update_low_rank(Factor<T>& factor, CscMatrix<T>
     return LowRankResult::changed;
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template bool can_update_low_rank<T>(Factor<T> const&);                                                  \
-    template LowRankResult update_low_rank<T>(Factor<T>&, CscMatrix<T> const&, int, double, WorkerTeam&,     \
-                                              Interrupt*);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(can_update_low_rank)
+ESPALIER_INSTANTIATE_FUNCTION(update_low_rank)
 
 } // namespace espalier

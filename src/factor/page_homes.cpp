@@ -17,9 +17,6 @@ template <class T> std::vector<WorkerId> workers_at_pages(Factor<T> const& facto
     return workers;
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template std::vector<WorkerId> workers_at_pages<T>(Factor<T> const&, FactorPlan const&, WorkerTeam&,     \
-                                                       Topology const&);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(workers_at_pages)
 
 } // namespace espalier

@@ -105,7 +105,6 @@ void PanelNodes<T>::locate(CblkId k, Arena const& arena, PageStrips const& strip
     for (std::int64_t i = first; i < std::ssize(all); ++i) all[i].share /= static_cast<float>(known);
 }
 
-#define ESPALIER_INSTANTIATE(T) template class PanelNodes<T>;
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_CLASS(PanelNodes)
 
 } // namespace espalier

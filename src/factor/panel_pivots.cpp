@@ -148,7 +148,6 @@ PivotStats PanelPivots<T>::finish_ldl(DelayedPanel<T>& panel, Index first, std::
     return stats;
 }
 
-#define ESPALIER_INSTANTIATE(T) template class PanelPivots<T>;
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_CLASS(PanelPivots)
 
 } // namespace espalier

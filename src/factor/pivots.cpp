@@ -1,9 +1,7 @@
 #include "factor/pivots.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <complex>
-#include <string>
 
 #include <fmt/format.h>
 
@@ -138,10 +136,8 @@ template <class T> Determinant<T> pivot_product(Factor<T> const& factor) {
     return product.result<T>();
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template Pivots<T> pivots_of<T>(Factor<T> const&);                                                       \
-    template Inertia pivot_signs<T>(Factor<T> const&);                                                       \
-    template Determinant<T> pivot_product<T>(Factor<T> const&);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(pivots_of)
+ESPALIER_INSTANTIATE_FUNCTION(pivot_signs)
+ESPALIER_INSTANTIATE_FUNCTION(pivot_product)
 
 } // namespace espalier

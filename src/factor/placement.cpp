@@ -86,9 +86,6 @@ template <class T> Placement measure_placement(Factor<T> const& factor, FactorPl
     return placement;
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template Placement measure_placement<T>(Factor<T> const&, FactorPlan const&,                             \
-                                            std::vector<WorkerId> const&, WorkerTeam&, Topology const&);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(measure_placement)
 
 } // namespace espalier

@@ -78,9 +78,7 @@ template <class T> std::vector<T> schur_product(Factor<T> const& factor, std::sp
     return product;
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template DenseMatrix<T> schur_complement<T>(Factor<T> const&, std::span<Index const>);                   \
-    template std::vector<T> schur_product<T>(Factor<T> const&, std::span<Index const>, std::span<T const>);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(schur_complement)
+ESPALIER_INSTANTIATE_FUNCTION(schur_product)
 
 } // namespace espalier

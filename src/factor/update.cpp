@@ -210,12 +210,7 @@ template <class T> void subtract_contribution(BlockStructure const& structure, F
     finish_strip();
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template bool find_row_runs<T>(BlockStructure const&, FacingGroup const&, RowWindow,                     \
-                                   UpdateWorkspace<T>&);                                                     \
-    template void subtract_contribution<T>(BlockStructure const&, FacingGroup const&, PanelRows<T const>,    \
-                                           PanelRows<T const>, Op, RowsFrom, PanelRows<T>,                   \
-                                           UpdateWorkspace<T>&);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(find_row_runs)
+ESPALIER_INSTANTIATE_FUNCTION(subtract_contribution)
 
 } // namespace espalier

@@ -92,8 +92,6 @@ template <class T> void write_dense(std::string const& path, DenseMatrix<T> cons
     file.commit();
 }
 
-#define ESPALIER_INSTANTIATE(T) template void write_dense(std::string const&, DenseMatrix<T> const&);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
+ESPALIER_INSTANTIATE_FUNCTION(write_dense)
 
 } // namespace espalier

@@ -86,8 +86,6 @@ template <class T> Graph adjacency_graph(CscMatrix<T> const& a) {
     return a.symmetry == Symmetry::general ? merge_with_transpose(a) : mirror_triangle(a);
 }
 
-#define ESPALIER_INSTANTIATE(T) template Graph adjacency_graph(CscMatrix<T> const&);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
+ESPALIER_INSTANTIATE_FUNCTION(adjacency_graph)
 
 } // namespace espalier

@@ -199,7 +199,6 @@ NamedMatrix assemble(CoordinateData data, int threads) {
 
 template void check_duplicates(CscMatrix<double> const&, Index, std::string const&);
 template void check_duplicates(CscMatrix<std::complex<double>> const&, Index, std::string const&);
-#define ESPALIER_INSTANTIATE(T) template CscMatrix<T> compress_columns<T>(Index, Index, Triples<T>, int, Offset&);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(compress_columns)
 
 } // namespace espalier

@@ -113,6 +113,5 @@ template <class T> void CscMatrix<T>::validate() const {
 
 #define ESPALIER_INSTANTIATE(T) template struct CscMatrix<T>;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

@@ -210,11 +210,10 @@ template <class T> std::string MatrixImport<T>::position(Offset stored, bool mir
     return fmt::format("row {}, column {} (counted from {})", row + base_, column + base_, base_);
 }
 
+ESPALIER_INSTANTIATE_CLASS(MatrixImport)
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template class MatrixImport<T>;                                                                          \
     template ESPALIER_API MatrixImport<T>::MatrixImport(MatrixArrays<T, std::int32_t> const&);               \
     template ESPALIER_API MatrixImport<T>::MatrixImport(MatrixArrays<T, std::int64_t> const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

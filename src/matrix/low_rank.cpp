@@ -81,10 +81,8 @@ template <class T> void MatrixChange<T>::undo() {
     for (std::size_t q = 0; q < old_values_.size(); ++q) a_.values[places_[q]] = old_values_[q];
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template double count_products<T>(CscMatrix<T> const&, Symmetry);                                        \
-    template CscMatrix<T> outer_product<T>(CscMatrix<T> const&, int, Symmetry);                              \
-    template class MatrixChange<T>;
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(count_products)
+ESPALIER_INSTANTIATE_FUNCTION(outer_product)
+ESPALIER_INSTANTIATE_CLASS(MatrixChange)
 
 } // namespace espalier

@@ -117,13 +117,11 @@ template <class T> void multiply(MatrixOp op, T alpha, CscMatrix<T> const& a, st
         add_product(op, alpha, a, {0, a.cols}, x.data() + c * x_rows, y.data() + c * y_rows);
 }
 
+ESPALIER_INSTANTIATE_FUNCTION(scale_block)
+ESPALIER_INSTANTIATE_FUNCTION(multiply)
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void add_product(MatrixOp, T, CscMatrix<T> const&, IndexRange, T const*, T*);                   \
-    template void add_product(MatrixOp, T, CscMatrix<T> const&, IndexRange, T const*,                        \
-                              ProductTarget<T> const&);                                                      \
-    template void scale_block(T, std::span<T>);                                                              \
-    template void multiply(MatrixOp, T, CscMatrix<T> const&, std::span<T const>, T, std::span<T>, Index);
+    template void add_product(MatrixOp, T, CscMatrix<T> const&, IndexRange, T const*, ProductTarget<T> const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

@@ -188,11 +188,8 @@ template <class T> void recognize_symmetry(CscMatrix<T>& matrix, std::vector<std
     note_recognized(matrix.symmetry, notes);
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template bool equals_mirror_image(CscMatrix<T> const&, bool);                                            \
-    template void recognize_symmetry(CscMatrix<T>&, std::vector<std::string>&);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
+ESPALIER_INSTANTIATE_FUNCTION(equals_mirror_image)
+ESPALIER_INSTANTIATE_FUNCTION(recognize_symmetry)
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void check_diagonal(CscMatrix<T> const&, Index, DeclaredSymmetry, std::string const&);          \
     template TriangleCounts count_triangles(CscMatrix<T> const&, Index);                                     \

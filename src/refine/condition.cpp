@@ -256,12 +256,7 @@ template <class T> std::vector<double> forward_error_bounds(DistributedMatrix<T>
     return bounds;
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template double reciprocal_condition<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&,             \
-                                            Interrupt*);                                                     \
-    template std::vector<double> forward_error_bounds<T>(DistributedMatrix<T> const&, std::span<T const>,    \
-                                                         std::span<T const>, Index, ApplyInverse<T> const&,  \
-                                                         MatrixOp, Interrupt*);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(reciprocal_condition)
+ESPALIER_INSTANTIATE_FUNCTION(forward_error_bounds)
 
 } // namespace espalier

@@ -350,7 +350,6 @@ template <class T> void gmres(KrylovProblem<T> const& problem, std::span<KrylovC
     Gmres<T>(problem, columns).run();
 }
 
-#define ESPALIER_INSTANTIATE(T) template void gmres<T>(KrylovProblem<T> const&, std::span<KrylovColumn<T>>);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(gmres)
 
 } // namespace espalier

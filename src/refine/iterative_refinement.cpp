@@ -105,10 +105,7 @@ template <class T> int refine_extra_precisely(DistributedMatrix<T> const& a, std
     return steps;
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template void iterative_refinement<T>(KrylovProblem<T> const&, std::span<KrylovColumn<T>>);              \
-    template int refine_extra_precisely<T>(DistributedMatrix<T> const&, std::span<T const>, std::span<T>,    \
-                                           Index, ApplyInverse<T> const&, MatrixOp, Interrupt*);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(iterative_refinement)
+ESPALIER_INSTANTIATE_FUNCTION(refine_extra_precisely)
 
 } // namespace espalier

@@ -249,9 +249,6 @@ template <class T> std::vector<double> estimate_one_norms(DistributedRows const&
     return result;
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template std::vector<double> estimate_one_norms<T>(                                                      \
-        DistributedRows const&, Index, Index, BlockProduct<T> const&, BlockProduct<T> const&, Interrupt*);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(estimate_one_norms)
 
 } // namespace espalier

@@ -217,9 +217,6 @@ template <class T> NullSpaceResult<T> null_space(DistributedMatrix<T> const& a,
     return result;
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template NullSpaceResult<T> null_space<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&,           \
-                                              NullSpaceOptions const&);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(null_space)
 
 } // namespace espalier

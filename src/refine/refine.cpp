@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -304,11 +303,8 @@ template <class T> RefineReport refine(DistributedMatrix<T> const& a, std::span<
     return report;
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template double default_tolerance<T>();                                                                  \
-    template double target_error<T>(RefineOptions const&);                                                   \
-    template RefineReport refine<T>(DistributedMatrix<T> const&, std::span<T const>, std::span<T>, Index,    \
-                                    ApplyInverse<T> const&, RefineOptions const&);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(default_tolerance)
+ESPALIER_INSTANTIATE_FUNCTION(target_error)
+ESPALIER_INSTANTIATE_FUNCTION(refine)
 
 } // namespace espalier

@@ -361,9 +361,7 @@ template <class T> void bicgstab(KrylovProblem<T> const& problem, std::span<Kryl
     }
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template void conjugate_gradients<T>(KrylovProblem<T> const&, std::span<KrylovColumn<T>>);               \
-    template void bicgstab<T>(KrylovProblem<T> const&, std::span<KrylovColumn<T>>);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(conjugate_gradients)
+ESPALIER_INSTANTIATE_FUNCTION(bicgstab)
 
 } // namespace espalier

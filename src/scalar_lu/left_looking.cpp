@@ -272,8 +272,6 @@ template <class T> void LeftLooking<T>::check_memory() const {
                     options_.max_bytes));
 }
 
-#define ESPALIER_INSTANTIATE(T) template class LeftLooking<T>;
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
+ESPALIER_INSTANTIATE_CLASS(LeftLooking)
 
 } // namespace espalier

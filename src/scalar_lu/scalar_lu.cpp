@@ -224,8 +224,6 @@ template <class T> typename ScalarLu<T>::Product ScalarLu<T>::determinant() cons
     return product;
 }
 
-#define ESPALIER_INSTANTIATE(T) template class ScalarLu<T>;
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
+ESPALIER_INSTANTIATE_CLASS(ScalarLu)
 
 } // namespace espalier

@@ -1,6 +1,5 @@
 // The triangular solves of ScalarLu. Groups of right-hand sides advance together; their entries of one row
 // are consecutive.
-#include <algorithm>
 
 #include "scalar_lu/scalar_lu.hpp"
 
@@ -92,6 +91,5 @@ template <class T> template <int W, bool conjugates> void ScalarLu<T>::solve_tra
 
 #define ESPALIER_INSTANTIATE(T) template void ScalarLu<T>::solve(std::span<T>, Index, MatrixOp);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

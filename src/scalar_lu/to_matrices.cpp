@@ -83,6 +83,5 @@ template <class T> Factors<T> ScalarLu<T>::explicit_factors(Interrupt* interrupt
 
 #define ESPALIER_INSTANTIATE(T) template Factors<T> ScalarLu<T>::explicit_factors(Interrupt*) const;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

@@ -77,8 +77,6 @@ template <class T> Scaling equilibrate(CscMatrix<T> const& a) {
     return {powers_of_two(rows), powers_of_two(columns)};
 }
 
-#define ESPALIER_INSTANTIATE(T) template Scaling equilibrate(CscMatrix<T> const&);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
+ESPALIER_INSTANTIATE_FUNCTION(equilibrate)
 
 } // namespace espalier

@@ -184,10 +184,7 @@ std::vector<std::pair<Index, Index>> matched_pairs(Matching const& matching, Csc
     return PairCutter<T>(matching, a).run();
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template Matching maximum_product_matching(CscMatrix<T> const&, Interrupt*);                             \
-    template std::vector<std::pair<Index, Index>> matched_pairs(Matching const&, CscMatrix<T> const&);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
+ESPALIER_INSTANTIATE_FUNCTION(maximum_product_matching)
+ESPALIER_INSTANTIATE_FUNCTION(matched_pairs)
 
 } // namespace espalier

@@ -170,8 +170,6 @@ template <class T> double ScaledSystem<T>::log_factor() const {
     return sum;
 }
 
-#define ESPALIER_INSTANTIATE(T) template class ScaledSystem<T>;
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
+ESPALIER_INSTANTIATE_CLASS(ScaledSystem)
 
 } // namespace espalier

@@ -128,9 +128,6 @@ template <class T> ScalingChoice choose_scaling(CscMatrix<T> const& a, ScalingOp
     return choice;
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template ScalingChoice choose_scaling(CscMatrix<T> const&, ScalingOptions const&);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
+ESPALIER_INSTANTIATE_FUNCTION(choose_scaling)
 
 } // namespace espalier

@@ -283,7 +283,6 @@ std::uint64_t SelectedInverse<T>::bytes(BlockStructure const& structure, FactorF
     return panel_bytes(structure, form, sizeof(T)) + static_cast<std::uint64_t>(workers) * of_worker;
 }
 
-#define ESPALIER_INSTANTIATE(T) template class SelectedInverse<T>;
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_CLASS(SelectedInverse)
 
 } // namespace espalier

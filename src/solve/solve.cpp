@@ -73,11 +73,9 @@ std::uint64_t solve_workspace_bytes(BlockStructure const& structure, LocalPlan c
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void solve<T>(Factor<T> const&, FactorPlan const&, MatrixView<T>, WorkerTeam&,                  \
-                           SolveOptions const&);                                                             \
-    template void condense<T>(Factor<T> const&, FactorPlan const&, MatrixView<T>, WorkerTeam&,               \
-                              SolveOptions const&);                                                          \
-    template void expand<T>(Factor<T> const&, FactorPlan const&, MatrixView<T>, WorkerTeam&,                 \
-                            SolveOptions const&);
+                           SolveOptions const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(condense)
+ESPALIER_INSTANTIATE_FUNCTION(expand)
 
 } // namespace espalier

@@ -89,12 +89,8 @@ template <class T> void solve_sparse(Factor<T> const& factor, FactorPlan const& 
     }
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template void solve_sparse<T>(Factor<T> const&, FactorPlan const&, CscMatrix<T> const&, MatrixView<T>,   \
-                                  WorkerTeam&, SolveOptions const&);                                         \
-    template std::vector<Index> order_by_first_entry<T>(CscMatrix<T> const&, BlockStructure const&);         \
-    template SparseBlock<T> make_sparse_block<T>(CscMatrix<T> const&, BlockStructure const&,                 \
-                                                 std::vector<Index> const&, Index, Index);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(solve_sparse)
+ESPALIER_INSTANTIATE_FUNCTION(order_by_first_entry)
+ESPALIER_INSTANTIATE_FUNCTION(make_sparse_block)
 
 } // namespace espalier

@@ -127,7 +127,6 @@ template <class T> std::optional<T> SparseInverse<T>::entry(Index i, Index j) co
     return is_general || is_below ? value : conj_if(conjugate_, value);
 }
 
-#define ESPALIER_INSTANTIATE(T) template class SparseInverse<T>;
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_CLASS(SparseInverse)
 
 } // namespace espalier

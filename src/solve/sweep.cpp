@@ -564,7 +564,6 @@ template <class T> void Sweep<T>::count(Worker& worker, MatrixView<T const> coef
     check(interrupt_);
 }
 
-#define ESPALIER_INSTANTIATE(T) template class Sweep<T>;
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_CLASS(Sweep)
 
 } // namespace espalier

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
-#include "factor/explicit_factors.hpp"
+#include "solve/explicit_factors.hpp"
 #include "matrix/convert.hpp"
 #include "matrix/entries.hpp"
 
@@ -122,16 +121,10 @@ template <class T> void solve_for_diagonal(std::function<void(std::span<T>, Inde
     }
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template Factors<T> callers_factors<T>(ScaledSystem<T> const&, Factor<T> const&, bool);                  \
-    template std::vector<T> solve_half<T>(ScaledSystem<T> const&, NumericFactor<T>&, std::span<T const>,     \
-                                          Index, bool);                                                      \
-    template InverseEntries<T> callers_inverse<T>(                                                           \
-        ScaledSystem<T> const&, std::shared_ptr<SelectedInverse<T> const>, std::vector<Index> const&);       \
-    template double error_of_inverse<T>(CscMatrix<T> const&, CscMatrix<T> const&);                           \
-    template void solve_for_diagonal<T>(std::function<void(std::span<T>, Index)> const&,                     \
-                                        std::span<Index const>, std::vector<T>&);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
+ESPALIER_INSTANTIATE_FUNCTION(callers_factors)
+ESPALIER_INSTANTIATE_FUNCTION(solve_half)
+ESPALIER_INSTANTIATE_FUNCTION(callers_inverse)
+ESPALIER_INSTANTIATE_FUNCTION(error_of_inverse)
+ESPALIER_INSTANTIATE_FUNCTION(solve_for_diagonal)
 
 } // namespace espalier

@@ -1,7 +1,6 @@
 #include "solver/incomplete_preconditioner.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "core/timer.hpp"
 #include "distributed/deal.hpp"
@@ -157,8 +156,6 @@ template <class T> void IncompletePreconditioner<T>::fill(AnalysisReport& report
     report.predicted_solve_s = largest[3];
 }
 
-#define ESPALIER_INSTANTIATE(T) template class IncompletePreconditioner<T>;
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
+ESPALIER_INSTANTIATE_CLASS(IncompletePreconditioner)
 
 } // namespace espalier

@@ -298,7 +298,6 @@ PivotRange NumericFactor<T>::relative_pivots(DistributedMatrix<T> const& working
     });
 }
 
-#define ESPALIER_INSTANTIATE(T) template class NumericFactor<T>;
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_CLASS(NumericFactor)
 
 } // namespace espalier

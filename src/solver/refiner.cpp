@@ -383,7 +383,6 @@ template <class T> NullSpaceResult<T> Refiner<T>::null_space(NullSpaceOptions co
     return espalier::null_space<T>(callers_matrix(), inverse_of_matrix(), options);
 }
 
-#define ESPALIER_INSTANTIATE(T) template class Refiner<T>;
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_CLASS(Refiner)
 
 } // namespace espalier

@@ -57,7 +57,6 @@ template <class T> void ScalarFactor<T>::solve(std::span<T> block, Index columns
     lu_.solve(block, columns, op);
 }
 
-#define ESPALIER_INSTANTIATE(T) template class ScalarFactor<T>;
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_CLASS(ScalarFactor)
 
 } // namespace espalier

@@ -318,8 +318,8 @@ Solution<T> solve(CscMatrix<T> const& matrix, std::span<T const> b, Index nrhs, 
 }
 
 // This also instantiates the members of Solver<T>::State that this file defines.
+ESPALIER_INSTANTIATE_CLASS(Solver)
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template class Solver<T>;                                                                                \
     template Solution<T> solve<T>(CscMatrix<T> const&, std::span<T const>, Index, Options);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "analysis/checks.hpp"
-#include "factor/explicit_factors.hpp"
+#include "solve/explicit_factors.hpp"
 #include "kernels/blas.hpp"
 #include "matrix/convert.hpp"
 #include "matrix/entries.hpp"

@@ -26,7 +26,6 @@ template <class T> std::vector<Index> SystemVectors<T>::deal(std::vector<Index> 
     return to_owners<Index>(false, of_row, 1);
 }
 
-#define ESPALIER_INSTANTIATE(T) template class SystemVectors<T>;
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_CLASS(SystemVectors)
 
 } // namespace espalier

@@ -170,10 +170,7 @@ template <class T> DenseMatrix<T> right_hand_sides(RunOptions const& options, In
     return is_random || options.rhs == "ones" ? generated<T>(n, nrhs, is_random) : from_file<T>(options, n);
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template CscMatrix<T> take_as(AnyMatrix&&, RunOptions const&);                                           \
-    template DenseMatrix<T> right_hand_sides(RunOptions const&, Index);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
+ESPALIER_INSTANTIATE_FUNCTION(take_as)
+ESPALIER_INSTANTIATE_FUNCTION(right_hand_sides)
 
 } // namespace espalier::command

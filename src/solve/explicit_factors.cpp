@@ -1,4 +1,4 @@
-#include "factor/explicit_factors.hpp"
+#include "solve/explicit_factors.hpp"
 
 #include <algorithm>
 #include <span>
@@ -160,10 +160,8 @@ template <class T> Factors<T> explicit_factors(Factor<T> const& factor, bool kee
     return factors;
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template PivotOrder pivot_order<T>(Factor<T> const&);                                                    \
-    template std::uint64_t explicit_factor_bytes<T>(Factor<T> const&);                                       \
-    template Factors<T> explicit_factors<T>(Factor<T> const&, bool);
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(pivot_order)
+ESPALIER_INSTANTIATE_FUNCTION(explicit_factor_bytes)
+ESPALIER_INSTANTIATE_FUNCTION(explicit_factors)
 
 } // namespace espalier
