@@ -21,6 +21,7 @@
 
 #include <fmt/format.h>
 
+#include "comm/collective.hpp"
 #include "common/allocation_failure.hpp"
 #include "core/error.hpp"
 #include "espalier/distributed.hpp"
