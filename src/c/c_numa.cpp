@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "core/error.hpp"
 #include "espalier/espalier.h"
 #include "espalier/numa.hpp"
 
