@@ -134,11 +134,11 @@ void mix(std::uint64_t& hash, std::uint64_t value) {
     hash ^= hash >> 29;
 }
 
-// Mixes bits_of(number) of all numbers into the hash. Four independent chains wait for memory, not for each
+// Mixes bits_of(number) of all numbers into the hash. Eight independent chains wait for memory, not for each
 // other.
 template <class Numbers, class Bits> void mix_all(std::uint64_t& hash, Numbers const& numbers, Bits const& bits_of) {
-    constexpr std::size_t chains = 4;
-    std::uint64_t part[chains] = {1, 2, 3, 4};
+    constexpr std::size_t chains = 8;
+    std::uint64_t part[chains] = {1, 2, 3, 4, 5, 6, 7, 8};
     std::size_t i = 0;
     for (; i + chains <= numbers.size(); i += chains)
         for (std::size_t c = 0; c < chains; ++c) mix(part[c], bits_of(numbers[i + c]));

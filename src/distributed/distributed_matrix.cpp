@@ -16,6 +16,8 @@
 #include "matrix/entries.hpp"
 #include "matrix/norms.hpp"
 #include "matrix/spmv.hpp"
+#include "runtime/first_touch.hpp"
+#include "runtime/workspace.hpp"
 #include "scaling/scaled_value.hpp"
 
 namespace espalier {
@@ -139,7 +141,8 @@ template <class T> struct DistributedMatrix<T>::Part {
 
     // Workspace: one column of x and y with their remote rows, the remote rows of all columns, and one column
     // of sums. Sizes are bytes for each row.
-    Buffer x, y, imported, exported, sums;
+    Buffer x, imported, exported, sums;
+    Workspace y;
     std::size_t reserved[3] = {};
 
     void reserve(DistributedRows const& rows, std::size_t x_bytes, std::size_t y_bytes, Index columns,
@@ -354,6 +357,24 @@ auto DistributedMatrix<T>::entry_of_pass(MatrixOp op, std::span<T const> x, Inde
         return value;
     else
         return typename Sums::Entry{value, inner(op).empty() ? 1.0 : inner(op)[i]};
+}
+
+template <class T> void DistributedMatrix<T>::prepare_residuals() const {
+    if (!rows().is_alone()) return;
+    constexpr std::size_t plain = sizeof(RowOfPass<ProductSizeAndNorm<T>>),
+                          with_factor = sizeof(RowOfPass<ProductSizeAndScaledNorm<T>>);
+    bool const has_factors = is_unscaled_ || !has_lanes<ProductSizeAndNorm<T>>; // as in residual_size()
+    RowWorkers const& workers = rows().workers();
+    part_->reserve(rows(), 0, has_factors ? with_factor : plain, 1, parts_of_pass(local(), workers));
+    std::span<std::byte> const all = part_->y.take_untouched();
+    auto const pages = static_cast<Index>(all.size() / Arena::alignment);
+    workers.run(pages > 0 ? workers.count() : 0, [&](int worker) {
+        auto const begin_of = [&](int w) {
+            return w == workers.count() ? all.size() : pages * w / workers.count() * Arena::alignment;
+        };
+        FirstTouch pages_of_worker(all.subspan(begin_of(worker), begin_of(worker + 1) - begin_of(worker)));
+        while (!pages_of_worker.done()) pages_of_worker.touch_part();
+    });
 }
 
 // Calls finish(part, range, rows) for the sums of ranges of rows, which start with -b. This rounds less than

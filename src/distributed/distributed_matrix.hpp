@@ -62,6 +62,9 @@ template <class T> class DistributedMatrix {
     /// and the following functions throw Error{usage} if a block has a wrong size.
     void multiply(MatrixOp op, T alpha, std::span<T const> x, T beta, std::span<T> y,
                   Index columns = 1) const;
+    /// Provides the memory of residual_size() if there is one process. The workers touch large memory, so that the first
+    /// residual does not wait for its pages. Error{out_of_memory}.
+    void prepare_residuals() const;
     /// R = B - op(A) X. R may be the same memory as B.
     void residual(std::span<T const> x, std::span<T const> b, std::span<T> r, Index columns = 1,
                   MatrixOp op = MatrixOp::none) const;

@@ -93,6 +93,10 @@ template <class T> DistributedMatrix<T> const& Refiner<T>::callers_matrix() cons
     return *callers_;
 }
 
+template <class T> void Refiner<T>::prepare_residuals() const {
+    if (context_.is_alone()) callers_matrix().prepare_residuals();
+}
+
 template <class T> void Refiner<T>::apply_inverse(std::span<T> block, Index columns, MatrixOp op) const {
     vectors_.scaling().to_working(block, columns, op);
     inverse_.solve(block, columns, op);

@@ -46,6 +46,8 @@ template <class T> class Refiner {
     /// Collective: sets the working system, which process 0 has. A single process refers to it. Several
     /// processes distribute its entries, and its pattern only the first time.
     void set_matrix(CscMatrix<T> const& working);
+    /// With one process: provides the memory of residuals, so that refine() does not wait for its pages.
+    void prepare_residuals() const;
 
     /// Collective: whether factors in lower precision, with this roundoff, may be useless, because of small pivots or
     /// of growth, which Cholesky does not allow (`may_grow`).

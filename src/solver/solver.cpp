@@ -131,6 +131,10 @@ void Solver<T>::State::prepare_inverse(CscMatrix<T> const& matrix, std::uint64_t
         } else {
             vectors_.emplace(context_, factor_.prepare(analysis_ ? &*analysis_ : nullptr));
             refiner_.emplace(context_, factor_, *vectors_);
+            if (context_.is_alone()) {
+                working_.set(matrix, analysis_->system);
+                prepare_assembly(matrix);
+            }
         }
     } catch (...) {
         drop_analysis();

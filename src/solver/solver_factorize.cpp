@@ -176,8 +176,9 @@ void Solver<T>::State::factorize_values(CscMatrix<T> const& matrix, Delay const&
         factorize_full(matrix, unknown);
     }
     context_.sample_memory();
-    // Assembly time is everything except the numeric factorization: checks, the assembly map, allocation, and
-    // the entries.
+    if (!system_->is_incomplete && system_->kept == 0) refiner_->prepare_residuals();
+    // Assembly time is everything except the numeric factorization: checks, allocation, the entries, and with several
+    // processes the assembly map.
     report.factor.total_s = timer.seconds();
     report.factor.assembly_s = report.factor.total_s - report.factor.time_s;
     if (options.condition && system_->kept == 0) {
@@ -196,7 +197,10 @@ template <class T> void Solver<T>::State::check_values(CscMatrix<T> const& matri
             throw Error(Status::usage, "the matrix to factorize has another pattern than the one that was "
                                        "analyzed; call analyze again");
         matrix.validate();
-        if (!(pattern == pattern_)) factor_.drop_assembly();
+        if (!(pattern == pattern_)) {
+            factor_.drop_assembly();
+            working_.clear();
+        }
         pattern_ = pattern;
         if (!system_->allow_singular) require_no_zero_row(matrix, analysis_->options.schur);
         bool const narrow = analysis_->factors_narrow(options.mixed_precision);
@@ -232,6 +236,7 @@ template <class T> void Solver<T>::State::prepare_assembly(CscMatrix<T> const& m
 template <class T> void Solver<T>::State::scale_for(Factorization kind, CscMatrix<T> const& matrix) {
     analysis_->system = ScaledSystem<T>(matrix, analysis_->working_options(kind, context_.interrupt()));
     analysis_->form.kind = kind;
+    working_.clear();
     vectors_->invalidate_system();
     report.analysis.scaled = analysis_->system.is_scaled();
     report.analysis.structural_rank = analysis_->system.structural_rank();

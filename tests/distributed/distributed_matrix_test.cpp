@@ -151,6 +151,34 @@ TYPED_TEST(DistributedMatrixOf, ManyEntriesHasTheSameResidualWithSeveralThreads)
     }
 }
 
+// Large enough for memory that two workers touch in advance, also with the factors of unscaled().
+TYPED_TEST(DistributedMatrixOf, ManyRowsHasTheSameResidualInPreparedMemory) {
+    using T = TypeParam;
+    Index const n = 250'000;
+    WorkerTeam team(Topology::synthetic("numa:1 core:2 pu:1"), 2, false);
+    CscMatrix<T> a{n, n, Symmetry::symmetric, {0}, {}, {}};
+    for (Index j = 0; j < n; ++j) {
+        a.row_ind.push_back(j);
+        if (j + 1 < n) a.row_ind.push_back(n - 1);
+        a.col_ptr.push_back(std::ssize(a.row_ind));
+    }
+    a.values = random_vector<T>(std::ssize(a.row_ind), 3);
+    auto const x = random_vector<T>(n, 1), b = random_vector<T>(n, 2);
+    std::vector<double> const factors(n, 2.0);
+    for (bool const is_unscaled : {false, true}) {
+        auto const size = [&](bool is_prepared) {
+            DistributedMatrix<T> given(a);
+            given.rows().use_workers({2, [&]() -> WorkerTeam& { return team; }});
+            auto const matrix = is_unscaled ? given.unscaled(factors, factors) : given;
+            if (is_prepared) matrix.prepare_residuals();
+            return matrix.residual_size(x, b);
+        };
+        ResidualSize const found = size(true), expected = size(false);
+        EXPECT_EQ(found.residual, expected.residual);
+        EXPECT_EQ(found.componentwise, expected.componentwise);
+    }
+}
+
 TYPED_TEST(DistributedMatrixOf, RandomEntriesHasResidualsInTwiceTheWorkingPrecision) {
     using T = TypeParam;
     auto const x = random_vector<T>(order, 1), d = random_vector<T>(order, 2);

@@ -1,0 +1,45 @@
+// Memory for numbers that are written before they are read. Large ones can be touched before they are used.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "runtime/memory.hpp"
+
+namespace espalier {
+
+class Workspace {
+  public:
+    /// Provides memory for `bytes` bytes. If there was less, the contents are lost. Throws std::bad_alloc or
+    /// Error{out_of_memory}.
+    void grow(std::size_t bytes) {
+        constexpr std::size_t large = 2 * Arena::alignment;
+        if (bytes <= size_) return;
+        size_ = 0;
+        small_.reset();
+        arena_ = Arena();
+        if (bytes < large)
+            small_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+        else
+            arena_ = Arena(bytes, Allocation::local);
+        size_ = bytes;
+    }
+    template <class E> [[nodiscard]] E* as() const {
+        return reinterpret_cast<E*>(small_ ? small_.get() : arena_.data());
+    }
+    /// The whole memory if it is large and was not returned by this function before; otherwise nothing.
+    [[nodiscard]] std::span<std::byte> take_untouched() {
+        if (!arena_.fresh()) return {};
+        arena_.mark_used();
+        return arena_.bytes();
+    }
+
+  private:
+    std::unique_ptr<std::byte[]> small_;
+    Arena arena_;
+    std::size_t size_ = 0;
+};
+
+} // namespace espalier

@@ -1,0 +1,38 @@
+#include "runtime/workspace.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace espalier {
+namespace {
+
+TEST(Workspace, GrowsAndKeepsMemoryThatIsLargeEnough) {
+    Workspace memory;
+    std::size_t const small = 1000, large = 3 * Arena::alignment + 5;
+    for (std::size_t const bytes : {small, large}) {
+        memory.grow(bytes);
+        auto* const first = memory.as<std::byte>();
+        std::fill_n(first, bytes, std::byte{7});
+        memory.grow(bytes - 1);
+        EXPECT_EQ(memory.as<std::byte>(), first);
+        EXPECT_EQ(std::count(first, first + bytes, std::byte{7}), std::ptrdiff_t(bytes));
+    }
+}
+
+TEST(Workspace, LargeMemoryIsUntouchedOnce) {
+    Workspace memory;
+    EXPECT_TRUE(memory.take_untouched().empty());
+    memory.grow(1000);
+    EXPECT_TRUE(memory.take_untouched().empty());
+    memory.grow(2 * Arena::alignment);
+    auto const pages = memory.take_untouched();
+    EXPECT_EQ(pages.data(), memory.as<std::byte>());
+    EXPECT_EQ(pages.size(), 2 * Arena::alignment);
+    EXPECT_TRUE(memory.take_untouched().empty());
+    memory.grow(3 * Arena::alignment);
+    EXPECT_EQ(memory.take_untouched().size(), 3 * Arena::alignment);
+}
+
+} // namespace
+} // namespace espalier
