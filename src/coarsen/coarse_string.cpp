@@ -103,6 +103,9 @@ CoarseOperators CoarseOperators::standard() {
     operators.add('B', CoarseArgument::required, [](TaskGraph const& graph, Argument length) {
         return aggregate_blocks(graph, *length);
     });
+    operators.add('T', CoarseArgument::required, [](TaskGraph const& graph, Argument largest) {
+        return aggregate_trees(graph, *largest);
+    });
     operators.add('H', CoarseArgument::required, [](TaskGraph const& graph, Argument cores) {
         return aggregate_hdagg(graph, *cores);
     });

@@ -21,7 +21,7 @@ using CoarseOperator = std::function<Aggregation(TaskGraph const& graph, std::op
 /// The operators that coarse strings may name, by their letters.
 class CoarseOperators {
   public:
-    /// S, F(N), D(M), C or C(k), B(k) (operators.hpp); H(cores) is HDagg, G(cores) GrowLocal (super_steps.hpp); and those
+    /// S, F(N), D(M), C or C(k), B(k), T(k) (operators.hpp); H(cores) is HDagg, G(cores) GrowLocal (super_steps.hpp); and those
     /// of add_coarse_operator().
     static CoarseOperators standard();
 

@@ -1,6 +1,7 @@
 #include "coarsen/operators.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,8 @@ namespace {
 void require_positive(Index value, char const* what) {
     if (value < 1) throw Error(Status::usage, fmt::format("{} is {}; expected at least 1", what, value));
 }
+
+constexpr TaskId most_singles = 8; ///< Tasks outside of trees in an aggregate of T(k).
 
 /// Builds the aggregates of D(M).
 class DescendantSearch {
@@ -142,6 +145,59 @@ Aggregation aggregate_blocks(TaskGraph const& graph, Index length) {
     require_positive(length, "the length of a block");
     Aggregation aggregation(graph.num_tasks());
     for (TaskId task = 0; task < graph.num_tasks(); ++task) aggregation[task] = static_cast<TaskId>(task / length);
+    return aggregation;
+}
+
+std::vector<TaskId> first_of_trees(std::span<TaskId const> lowest, Index largest) {
+    require_positive(largest, "the largest number of tasks in a tree");
+    std::vector<TaskId> first; // of all aggregates so far
+    std::size_t num_closed = 0; // the first aggregates, which later tasks do not join
+    TaskId end_of_closed = 0;
+    for (TaskId task = 0; task < std::ssize(lowest); ++task) {
+        if (lowest[task] == task) {
+            first.push_back(task);
+            continue;
+        }
+        std::size_t joined = first.size();
+        while (joined > num_closed && (joined == first.size() || first[joined] > lowest[task])) --joined;
+        bool const is_tree = lowest[task] >= end_of_closed && joined < first.size() && task - first[joined] < largest;
+        if (is_tree) {
+            first.resize(joined + 1);
+        } else {
+            first.push_back(task);
+            num_closed = first.size();
+            end_of_closed = task + 1;
+        }
+    }
+    // Runs of single tasks.
+    auto const size_of = [&](std::size_t k) {
+        return (k + 1 < first.size() ? first[k + 1] : static_cast<TaskId>(lowest.size())) - first[k];
+    };
+    std::size_t kept = 0;
+    TaskId singles = 0; // in the last aggregate that was kept
+    for (std::size_t k = 0; k < first.size(); ++k) {
+        bool const is_single = size_of(k) == 1;
+        bool const joins = is_single && singles > 0 && singles < most_singles;
+        singles = !is_single ? 0 : joins ? singles + 1 : 1;
+        if (!joins) first[kept++] = first[k];
+    }
+    first.resize(kept);
+    return first;
+}
+
+Aggregation aggregate_trees(TaskGraph const& graph, Index largest) {
+    TaskId const n = graph.num_tasks();
+    std::vector<TaskId> lowest(n);
+    std::iota(lowest.begin(), lowest.end(), 0);
+    for (TaskId task = n; task-- > 0;)
+        for (TaskId const next : graph.successors_of(task)) lowest[next] = task;
+    auto const first = first_of_trees(lowest, largest);
+    Aggregation aggregation(n);
+    TaskId aggregate = -1;
+    for (TaskId task = 0; task < n; ++task) {
+        bool const begins = aggregate + 1 < std::ssize(first) && first[aggregate + 1] == task;
+        aggregation[task] = begins ? ++aggregate : aggregate;
+    }
     return aggregation;
 }
 

@@ -1,6 +1,8 @@
 #include "incomplete/entry_map.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -13,106 +15,165 @@ namespace {
 
 constexpr int most_mapping_threads = 4; ///< Each thread reads the whole matrix.
 
-/// Whether test(first, end) holds for the rows of the entries of each column.
-template <class Test> bool all_columns(StoredPattern const& a, int threads, Test const& test) {
+/// Whether the values of A, of both triangles, are all those of the pattern, and ascend in each column. Then they are
+/// visited in the order of the rows.
+bool has_all_values(StoredPattern const& a, RowPattern const& pattern, int threads) {
+    bool const is_triangle = a.symmetry != Symmetry::general;
+    if ((is_triangle ? 2 * a.stored() - a.cols : a.stored()) != pattern.num_blocks()) return false;
     std::atomic<bool> result{true};
     run_threads(threads, [&](int t) {
-        for (Index j = a.cols * t / threads, end = a.cols * (t + 1) / threads; j < end; ++j)
-            if (!test(a.row_ind.data() + a.col_ptr[j], a.row_ind.data() + a.col_ptr[j + 1])) {
-                result = false;
-                return;
-            }
+        for (Index j = a.cols * t / threads, end = a.cols * (t + 1) / threads; j < end; ++j) {
+            Index const *const first = a.row_ind.data() + a.col_ptr[j], *const last = a.row_ind.data() + a.col_ptr[j + 1];
+            bool const begins = !is_triangle || (first != last && *first == j); // with its diagonal entry
+            if (begins && std::adjacent_find(first, last, std::greater_equal<>()) == last) continue;
+            result = false;
+            return;
+        }
     });
     return result;
 }
 
-/// Whether the rows first .. end - 1 consist of pieces of B consecutive rows, each within a block.
-template <int B> bool are_strips(Index const* first, Index const* end) {
-    if ((end - first) % B != 0) return false;
-    for (; first < end; first += B) {
-        bool is_strip = first[0] % B == 0;
-        for (int i = 1; i < B; ++i) is_strip = is_strip && first[i] == first[0] + i;
-        if (!is_strip) return false;
-    }
-    return true;
+/// The rows that one thread maps.
+struct RowShare {
+    BlockRow first, end;
+    [[nodiscard]] bool has(BlockRow row) const { return row >= first && row < end; }
+};
+
+template <class Body> void share_rows(BlockRow n, int threads, Body const& body) {
+    run_threads(threads, [&](int t) {
+        auto const bound = [&](int k) { return static_cast<BlockRow>(Index(n) * k / threads); };
+        body(RowShare{bound(t), bound(t + 1)});
+    });
 }
 
-/// Calls visit(row, entry of the row, column, entry of the column, source) for the strips of A, of both
-/// triangles, in permuted block rows first .. end - 1, by columns of A. The source is complemented if the
-/// value must be conjugated.
+BlockRow moved(MappedMatrix const& matrix, Index i) {
+    return static_cast<BlockRow>(matrix.positions.empty() ? i : matrix.positions[i]);
+}
+
+/// Calls visit(row, column, source, place in the block) for the values of A, of both triangles, in permuted block rows,
+/// by columns of A. The source is complemented if the value must be conjugated.
+/// With `lower_only` only values below the diagonal are visited.
 template <int B, class Visit>
-void visit_strips(StoredPattern const& a, bool is_complex, std::span<Index const> positions, int strip, BlockRow first,
-                  BlockRow end, Visit const& visit) {
-    auto const moved = [&](Index i) { return static_cast<BlockRow>(positions.empty() ? i : positions[i]); };
-    auto const is_mine = [&](BlockRow row) { return row >= first && row < end; };
-    bool const conjugates = is_complex && a.symmetry == Symmetry::hermitian;
+void visit_values(MappedMatrix const& matrix, bool lower_only, RowShare rows, Visit const& visit) {
+    StoredPattern const& a = matrix.a;
+    bool const conjugates = matrix.is_complex && a.symmetry == Symmetry::hermitian;
     for (Index j = 0; j < a.cols; ++j) {
-        BlockRow const column = moved(j / B);
+        BlockRow const column = moved(matrix, j / B);
         int const at_column = static_cast<int>(j % B);
-        bool const both = a.symmetry != Symmetry::general && is_mine(column);
-        for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; p += strip) {
+        bool const both = !lower_only && a.symmetry != Symmetry::general && rows.has(column);
+        for (Offset const p : a.entries_of(j)) {
             Index const i = a.row_ind[p];
-            BlockRow const row = moved(i / B);
+            BlockRow const row = moved(matrix, i / B);
             int const at_row = static_cast<int>(i % B);
-            if (is_mine(row)) visit(row, at_row, column, at_column, p);
-            if (both && i != j)
-                visit(column, at_column, row, at_row, conjugates ? ~p : p);
+            if (rows.has(row) && !(lower_only && i == j)) visit(row, column, p, at_row + at_column * B);
+            if (both && i != j) visit(column, row, conjugates ? ~p : p, at_column + at_row * B);
         }
     }
 }
 
+/// Calls visit(row, column, source, distance of its columns) for the blocks of A in permuted block rows, by columns of A.
+template <int B, class Visit> void visit_whole_blocks(MappedMatrix const& matrix, RowShare rows, Visit const& visit) {
+    StoredPattern const& a = matrix.a;
+    auto const& [ptr, block_rows] = *matrix.whole_blocks;
+    for (Index j = 0; j < a.cols; j += B) {
+        BlockRow const column = moved(matrix, j / B);
+        Offset source = a.col_ptr[j];
+        for (Offset k = ptr[j / B]; k < ptr[j / B + 1]; ++k, source += B)
+            if (BlockRow const row = moved(matrix, block_rows[k]); rows.has(row))
+                visit(row, column, source, a.col_ptr[j + 1] - a.col_ptr[j]);
+    }
+}
+
+/// The number of blocks in each row, or only of those below the diagonal.
+LargeVector<Offset> lengths_of(RowPattern const& pattern, bool lower_only) {
+    LargeVector<Offset> lengths(pattern.num_rows);
+    for (BlockRow i = 0; i < pattern.num_rows; ++i)
+        lengths[i] = (lower_only ? pattern.diagonal[i] : pattern.ptr[i + 1]) - pattern.ptr[i];
+    return lengths;
+}
+
 } // namespace
 
-void EntryMap::allocate(Offset stored, bool of_blocks) {
+void EntryMap::allocate() {
     Offset const count = ptr_.back();
-    bool const is_narrow = stored <= std::numeric_limits<std::int32_t>::max();
-    memory_[0] = Arena((count + ahead) * (is_narrow ? sizeof(std::int32_t) : sizeof(Offset)), Allocation::local);
+    memory_[0] = Arena((count + ahead) * (is_narrow_ ? sizeof(std::int32_t) : sizeof(Offset)), Allocation::local);
     memory_[1] = Arena(in_order_ ? 0 : count * sizeof(BlockRow), Allocation::local);
-    memory_[2] = Arena(of_blocks && !in_order_ ? count : 0, Allocation::local);
-    if (is_narrow)
+    if (is_narrow_)
         narrow_ = memory_[0].as<std::int32_t>();
     else
         wide_ = memory_[0].as<Offset>();
     column_ = memory_[1].as<BlockRow>();
-    in_block_ = memory_[2].as<std::uint8_t>();
+    if (whole_blocks_) {
+        memory_[2] = Arena((count + blocks_ahead) * sizeof(std::int32_t), Allocation::local);
+        column_distance_ = memory_[2].as<std::int32_t>();
+    } else if (has_blocks_) {
+        memory_[2] = Arena(count, Allocation::local);
+        in_block_ = memory_[2].as<std::uint8_t>();
+    }
+}
+
+/// visit_parts(rows, visit) calls visit(row, column, source, detail) for the parts in these rows.
+template <class VisitParts, class SetDetail>
+void EntryMap::map_parts(ExecutionOrder const& order, RowPattern const& pattern, int threads, VisitParts const& visit_parts,
+                         SetDetail const& set_detail) {
+    BlockRow const n = order.num_rows();
+    LargeVector<Offset> next; // by row: the number of its parts, and then the next one
+    if (in_order_) {
+        next = lengths_of(pattern, has_columns());
+    } else {
+        next.assign(n, 0);
+        share_rows(n, threads, [&](RowShare rows) {
+            visit_parts(rows, [&](BlockRow row, BlockRow, Offset, auto) { ++next[row]; });
+        });
+    }
+    ptr_.resize(n + 1);
+    for (BlockRow p = 0; p < n; ++p) ptr_[p + 1] = ptr_[p] + std::exchange(next[order.row_at[p]], ptr_[p]);
+    allocate();
+    share_rows(n, threads, [&](RowShare rows) {
+        visit_parts(rows, [&](BlockRow row, BlockRow column, Offset source, auto detail) {
+            Offset const e = next[row]++;
+            set_source(e, source);
+            if (!in_order_) column_[e] = order.position_of[column];
+            set_detail(e, detail);
+        });
+    });
+}
+
+void EntryMap::find_columns(MappedMatrix const& matrix, ExecutionOrder const& order) {
+    conjugates_ = matrix.is_complex && matrix.a.symmetry == Symmetry::hermitian;
+    diagonal_.resize(order.num_rows());
+    for (BlockRow p = 0; p < order.num_rows(); ++p) diagonal_[p] = matrix.a.col_ptr[order.row_at[p]];
 }
 
 // The threads divide the rows among them. Each of them reads all entries.
-EntryMap EntryMap::make(StoredPattern const& a, bool is_complex, int block_size, std::span<Index const> positions,
-                        ExecutionOrder const& order, Offset blocks_of_factor, bool is_pattern_of_a, int threads) {
+EntryMap EntryMap::make(MappedMatrix const& matrix, ExecutionOrder const& order, RowPattern const& pattern,
+                        bool is_pattern_of_a, int threads) {
     threads = std::min(team_size(threads), most_mapping_threads);
-    auto const n = order.num_rows();
-    return with_block_size(block_size, [&]<int B>() {
-        bool const has_strips = B > 1 && a.symmetry == Symmetry::general && all_columns(a, threads, are_strips<B>);
-        EntryMap map;
-        map.strip_ = has_strips ? B : 1;
-        LargeVector<Offset> next; // by row
-        next.assign(n, 0);
-        auto const on_threads = [&](auto const& visit) {
-            run_threads(threads, [&](int t) {
-                auto const share = [&](int k) { return static_cast<BlockRow>(Index(n) * k / threads); };
-                visit_strips<B>(a, is_complex, positions, map.strip_, share(t), share(t + 1), visit);
-            });
-        };
-        on_threads([&](BlockRow row, int, BlockRow, int, Offset) { ++next[row]; });
-        map.ptr_.resize(n + 1);
-        for (BlockRow p = 0; p < n; ++p)
-            map.ptr_[p + 1] = map.ptr_[p] + std::exchange(next[order.row_at[p]], map.ptr_[p]);
-        auto const ascends = [](Index const* first, Index const* end) { return std::is_sorted(first, end); };
-        map.in_order_ = is_pattern_of_a && positions.empty() && (B == 1 || has_strips) &&
-                        map.ptr_.back() * map.strip_ == blocks_of_factor * B * B && all_columns(a, threads, ascends);
-        map.allocate(a.stored(), B > 1);
-        if (map.in_order_)
-            on_threads([&](BlockRow row, int, BlockRow, int, Offset source) { map.set_source(next[row]++, source); });
-        else
-            on_threads([&](BlockRow row, int i, BlockRow column, int j, Offset source) {
-                Offset const e = next[row]++;
-                map.set_source(e, source);
-                map.column_[e] = order.position_of[column];
-                if (B > 1) map.in_block_[e] = static_cast<std::uint8_t>(i + j * B);
-            });
-        return map;
+    bool const may_be_in_order = is_pattern_of_a && matrix.positions.empty();
+    EntryMap map;
+    map.is_narrow_ = matrix.a.stored() <= std::numeric_limits<std::int32_t>::max();
+    map.whole_blocks_ = matrix.whole_blocks != nullptr;
+    map.has_blocks_ = matrix.block_size > 1;
+    with_block_size(matrix.block_size, [&]<int B>() {
+        if (B > 1 && matrix.whole_blocks) {
+            map.in_order_ = may_be_in_order && matrix.a.stored() == pattern.num_blocks() * B * B;
+            map.map_parts(
+                order, pattern, threads,
+                [&](RowShare rows, auto const& visit) { visit_whole_blocks<B>(matrix, rows, visit); },
+                [&](Offset e, Index distance) { map.column_distance_[e] = static_cast<std::int32_t>(distance); });
+        } else {
+            map.in_order_ = may_be_in_order && B == 1 && has_all_values(matrix.a, pattern, threads);
+            bool const lower_only = map.in_order_ && matrix.a.symmetry != Symmetry::general;
+            if (lower_only) map.find_columns(matrix, order);
+            map.map_parts(
+                order, pattern, threads,
+                [&](RowShare rows, auto const& visit) { visit_values<B>(matrix, lower_only, rows, visit); },
+                [&](Offset e, int in_block) {
+                    if (B > 1) map.in_block_[e] = static_cast<std::uint8_t>(in_block);
+                });
+        }
     });
+    return map;
 }
 
 } // namespace espalier

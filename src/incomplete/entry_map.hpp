@@ -10,76 +10,110 @@
 
 namespace espalier {
 
-/// The values of A that belong to each row of the factor, by position, as strips: pieces of a column of A inside one
-/// block. A strip has B values if all columns of a general matrix consist of such pieces, and 1 otherwise.
+/// A matrix whose entries are mapped.
+struct MappedMatrix {
+    StoredPattern const& a;
+    bool is_complex; ///< Entries of the other triangle of a Hermitian matrix must be conjugated.
+    int block_size;
+    BlockColumns const* whole_blocks; ///< Its whole_blocks(), or null.
+    std::span<Index const> positions; ///< Those of block_pattern().
+};
+
+/// The parts of A that belong to each row of the factor, by position. A part is a whole block if all blocks of A are
+/// whole, and one value otherwise.
 class EntryMap {
   public:
     EntryMap() = default;
 
-    /// `positions` is that of block_pattern(). `is_complex`: entries of the other triangle of a Hermitian
-    /// matrix must be conjugated. `is_pattern_of_a`: the factor has the pattern of A, without fill.
-    static EntryMap make(StoredPattern const& a, bool is_complex, int block_size, std::span<Index const> positions,
-                         ExecutionOrder const& order, Offset blocks_of_factor, bool is_pattern_of_a, int threads);
+    /// `pattern` is that of the factor; `is_pattern_of_a`: it has no fill.
+    static EntryMap make(MappedMatrix const& matrix, ExecutionOrder const& order, RowPattern const& pattern,
+                         bool is_pattern_of_a, int threads);
 
-    /// The strips begin(p) .. begin(p + 1) - 1 belong to the row at position p.
+    /// The parts begin(p) .. begin(p + 1) - 1 belong to the row at position p. If has_columns(), these are only the values
+    /// of L.
     [[nodiscard]] Offset begin(BlockRow position) const { return ptr_[position]; }
-    [[nodiscard]] int strip() const { return strip_; }
     /// Whether the values of each row are all those of its blocks, in the order of the row in the pattern, and
     /// column-major in each block. Then column() and in_block() are not known.
     [[nodiscard]] bool is_in_order() const { return in_order_; }
-    /// The position of the block column of a strip, and the entry of the block where it begins.
-    [[nodiscard]] BlockRow column(Offset strip) const { return column_[strip]; }
-    [[nodiscard]] int in_block(Offset strip) const { return in_block_.empty() ? 0 : in_block_[strip]; }
+    /// Whether A is a stored triangle that is_in_order(). Then the diagonal entry of a row and its values of U are a column
+    /// of A, which begins at column_of(a, p). Those of U are conjugated if U is conjugate to it.
+    [[nodiscard]] bool has_columns() const { return !diagonal_.empty(); }
+    [[nodiscard]] bool conjugates() const { return conjugates_; }
+    template <class T> [[nodiscard]] T const* column_of(T const* a, BlockRow position) const {
+        T const* const later = a + diagonal_[std::min<std::size_t>(position + rows_ahead, diagonal_.size() - 1)];
+        __builtin_prefetch(later);
+        __builtin_prefetch(later + 3); // often in the next line of the cache
+        return a + diagonal_[position];
+    }
+    /// The position of the block column of a part, and the entry of the block where it begins.
+    [[nodiscard]] BlockRow column(Offset part) const { return column_[part]; }
+    [[nodiscard]] int in_block(Offset part) const { return in_block_.empty() ? 0 : in_block_[part]; }
 
-    /// Returns the first value of a strip, whose other values follow. Prefetches a later strip, because
-    /// strips are far from each other in A.
-    template <class T> [[nodiscard]] T value(T const* a, Offset strip) const {
-        __builtin_prefetch(a + stored<T>(source_of(strip + ahead)));
-        Offset const source = source_of(strip);
+    /// Returns the value of a part that is one. Prefetches a later one, because values are far from each other in A.
+    template <class T> [[nodiscard]] T value(T const* a, Offset part) const {
+        __builtin_prefetch(a + stored<T>(source_of(part + (has_columns() ? ahead_below : ahead))));
+        Offset const source = source_of(part);
         if constexpr (is_complex<T>)
             return source >= 0 ? a[source] : conj(a[~source]);
         else
             return a[source];
     }
-    /// Copies a strip. Raises largest[i] to the modulus of its value i.
-    template <int B, class T> void copy(T const* a, Offset strip, T* to, Real<T>* largest) const {
-        auto const put = [&](int i, T entry) {
-            to[i] = entry;
-            largest[i] = std::max(largest[i], abs1(entry));
+    /// Copies a part to its place in a block of B x B values, column-major. Raises largest[i] to the modulus of its values
+    /// in row i of a whole block.
+    template <int B, class T> void copy(T const* a, Offset part, T* to, Real<T>* largest) const {
+        auto const put = [&](T entry, T& place, Real<T>& modulus) {
+            place = entry;
+            modulus = std::max(modulus, abs1(entry));
         };
-        put(0, value(a, strip));
-        if (strip_ == B)
-            for (int i = 1; i < B; ++i) put(i, a[source_of(strip) + i]);
+        if (!whole_blocks_) return put(value(a, part), *to, largest[0]);
+        T const *column = a + source_of(part), *later = a + source_of(part + blocks_ahead);
+        std::int32_t const distance = column_distance_[part], later_distance = column_distance_[part + blocks_ahead];
+        Real<T> moduli[B]; // in registers, unlike `largest`
+        std::copy_n(largest, B, moduli);
+        for (int j = 0; j < B; ++j, column += distance, later += later_distance) {
+            __builtin_prefetch(later);
+            __builtin_prefetch(later + (B - 1)); // it may be in the next line of the cache
+            for (int i = 0; i < B; ++i) put(column[i], to[i + j * B], moduli[i]);
+        }
+        std::copy_n(moduli, B, largest);
     }
 
     [[nodiscard]] std::uint64_t bytes() const {
-        std::uint64_t sum = ptr_.size() * sizeof(Offset);
+        std::uint64_t sum = (ptr_.size() + diagonal_.size()) * sizeof(Offset);
         for (auto const& memory : memory_) sum += memory.size();
         return sum;
     }
 
   private:
-    static constexpr Offset ahead = 512; ///< The number of strips by which prefetches run ahead.
+    /// The numbers of rows and of parts by which prefetches run ahead.
+    static constexpr BlockRow rows_ahead = 64;
+    static constexpr Offset ahead = 512, ahead_below = 192, blocks_ahead = 128;
 
-    [[nodiscard]] Offset source_of(Offset strip) const { return narrow_.empty() ? wide_[strip] : narrow_[strip]; }
+    [[nodiscard]] Offset source_of(Offset part) const { return is_narrow_ ? narrow_[part] : wide_[part]; }
     template <class T> static Offset stored(Offset source) { return is_complex<T> && source < 0 ? ~source : source; }
-    void allocate(Offset stored, bool of_blocks);
-    void set_source(Offset strip, Offset source) {
-        if (narrow_.empty())
-            wide_[strip] = source;
+    void allocate();
+    void find_columns(MappedMatrix const& matrix, ExecutionOrder const& order);
+    void set_source(Offset part, Offset source) {
+        if (is_narrow_)
+            narrow_[part] = static_cast<std::int32_t>(source);
         else
-            narrow_[strip] = static_cast<std::int32_t>(source);
+            wide_[part] = source;
     }
+    template <class VisitParts, class SetDetail>
+    void map_parts(ExecutionOrder const& order, RowPattern const& pattern, int threads, VisitParts const& visit_parts,
+                   SetDetail const& set_detail);
 
-    int strip_ = 1;
-    bool in_order_ = false;
+    bool conjugates_ = false;
+    LargeVector<Offset> diagonal_; ///< By position: the diagonal entry in A, if has_columns().
+    bool in_order_ = false, is_narrow_ = true, whole_blocks_ = false, has_blocks_ = false;
     LargeVector<Offset> ptr_{0};
-    /// The position in A of the first value of each strip, or its complement if the value must be conjugated.
+    /// The position in A of the first value of each part, or its complement if the value must be conjugated.
     /// Zeros follow the last one. Positions have 32 bits if A is small enough.
     std::span<Offset> wide_;
     std::span<std::int32_t> narrow_;
     std::span<BlockRow> column_;
-    std::span<std::uint8_t> in_block_;
+    std::span<std::uint8_t> in_block_;          ///< Of values in blocks.
+    std::span<std::int32_t> column_distance_; ///< In A, from a column of a whole block to the next one. Zeros follow.
     std::array<Arena, 3> memory_;
 };
 

@@ -24,12 +24,20 @@ namespace {
 /// After this many pauses, a waiting worker yields its core, which the awaited worker may need.
 constexpr int pauses_before_yield = 1 << 14;
 
-/// The lengths of the groups of rows of fast_string(). Longer groups take less time to schedule and leave
-/// less parallelism.
-constexpr BlockRow rows_of_lines = 16, rows_of_blocks = 8;
+/// The sizes of the groups of fast_string(). Larger ones take less time to schedule and leave less parallelism.
+BlockRow length_of_lines(BlockRow num_rows, int workers) {
+    constexpr int few_workers = 4;
+    constexpr BlockRow many_rows = 1 << 19;
+    return workers <= few_workers && num_rows >= many_rows ? 32 : 16;
+}
+Index size_of_trees(BlockRow num_rows, int workers) {
+    constexpr Index trees_of_worker = 128; // at least
+    return std::max<Index>(8, num_rows / (trees_of_worker * workers));
+}
 
-std::string fast_string(bool lines, int workers) {
-    return fmt::format("{}({})G({})", lines ? 'C' : 'B', lines ? rows_of_lines : rows_of_blocks, workers);
+std::string fast_string(bool lines, BlockRow num_rows, int workers) {
+    return lines ? fmt::format("C({})G({})", length_of_lines(num_rows, workers), workers)
+                 : fmt::format("T({})G({})", size_of_trees(num_rows, workers), workers);
 }
 
 /// The coarse tasks of each worker in the order in which it starts them, and all tasks in one order that is
@@ -257,18 +265,19 @@ void arrange_rows(ExecutionOrder& order, RowPattern const& pattern, RowPattern c
     std::vector<BlockRow> blocks; // first positions
     for (std::int32_t c = 0; c < order.num_chunks(); ++c)
         for (BlockRow p = order.chunk_ptr[c]; p < order.chunk_ptr[c + 1]; p += rows_per_block) blocks.push_back(p);
-    blocks.push_back(order.num_rows());
+    blocks.push_back(pattern.num_rows);
     LargeVector<std::int32_t> depths(pattern.num_rows);
     order.begins_depth.assign(pattern.num_rows, 1);
     order.position_of.resize(pattern.num_rows);
+    order.row_at.resize(pattern.num_rows);
     std::atomic<std::size_t> next{0};
     run_threads(team_size(order.num_workers), [&](int) {
         RowArrangement arrangement(pattern, dependences, aggregate_of, depths);
         constexpr std::size_t at_once = 16;
         for (std::size_t k; (k = next.fetch_add(at_once, std::memory_order_relaxed)) + 1 < blocks.size();)
             for (std::size_t end = std::min(k + at_once, blocks.size() - 1); k < end; ++k) {
-                arrangement.arrange(std::span(order.row_at).subspan(blocks[k], blocks[k + 1] - blocks[k]),
-                                    order.begins_depth.data() + blocks[k]);
+                arrangement.arrange(std::span(order.ascending).subspan(blocks[k], blocks[k + 1] - blocks[k]),
+                                    order.row_at.data() + blocks[k], order.begins_depth.data() + blocks[k]);
                 for (BlockRow p = blocks[k]; p < blocks[k + 1]; ++p) order.position_of[order.row_at[p]] = p;
             }
     });
@@ -279,8 +288,8 @@ ExecutionOrder one_chunk_order(RowPattern const& pattern, int workers, bool has_
     ExecutionOrder order;
     order.num_workers = workers;
     order.coarse_string = one_chunk;
-    order.row_at.resize(pattern.num_rows);
-    std::iota(order.row_at.begin(), order.row_at.end(), BlockRow(0));
+    order.ascending.resize(pattern.num_rows);
+    std::iota(order.ascending.begin(), order.ascending.end(), BlockRow(0));
     order.chunk_ptr = {0, pattern.num_rows};
     order.worker_ptr.assign(workers + 1, 1);
     order.worker_ptr[0] = 0;
@@ -292,10 +301,10 @@ ExecutionOrder one_chunk_order(RowPattern const& pattern, int workers, bool has_
     return order;
 }
 
-/// Assigns the coarse tasks to workers. append_rows(task) appends the rows of a task to order.row_at.
-template <class AppendRows>
+/// Assigns the coarse tasks to workers. num_rows(task) is the number of rows of a task, and write_rows(task, to) writes them.
+template <class NumRows, class WriteRows>
 void deal_tasks(ExecutionOrder& order, TaskGraph const& coarse, std::vector<int> const& node_of_worker,
-                AppendRows const& append_rows) {
+                NumRows const& num_rows, WriteRows const& write_rows) {
     NodeAffinity affinity{node_of_worker, {}};
     if (!node_of_worker.empty()) affinity.node_of_task = distribute_over_nodes(coarse, affinity.num_nodes());
     auto const schedule = ListScheduler(coarse, order.num_workers, affinity).run();
@@ -303,15 +312,22 @@ void deal_tasks(ExecutionOrder& order, TaskGraph const& coarse, std::vector<int>
     order.chunk_ptr.push_back(0);
     order.worker_ptr.push_back(0);
     std::vector<std::int32_t> chunk_of(coarse.num_tasks());
+    std::vector<TaskId> task_of(coarse.num_tasks());
     for (auto const& tasks : schedule.tasks_of) {
         for (TaskId const task : tasks) {
             chunk_of[task] = order.num_chunks();
+            task_of[order.num_chunks()] = task;
             if (!node_of_worker.empty()) order.node_of_chunk.push_back(affinity.of_task(task));
-            append_rows(task);
-            order.chunk_ptr.push_back(order.num_rows());
+            order.chunk_ptr.push_back(order.chunk_ptr.back() + num_rows(task));
         }
         order.worker_ptr.push_back(order.num_chunks());
     }
+    order.ascending.resize(order.chunk_ptr.back());
+    int const threads = team_size(order.num_workers);
+    run_threads(threads, [&](int t) {
+        for (std::int32_t chunk = t; chunk < order.num_chunks(); chunk += threads)
+            write_rows(task_of[chunk], order.ascending.data() + order.chunk_ptr[chunk]);
+    });
     find_waits(order, coarse, schedule.start_order, chunk_of);
     order.tasks = chunk_tasks(order, coarse, chunk_of);
 }
@@ -320,18 +336,22 @@ void deal_tasks(ExecutionOrder& order, TaskGraph const& coarse, std::vector<int>
 ExecutionOrder grouped_order(RowPattern const& pattern, RowPattern const& dependences, int workers,
                              std::vector<int> const& node_of_worker) {
     int const threads = team_size(workers);
-    auto follows = rows_that_follow(dependences, threads);
-    bool const lines = are_lines(follows);
-    if (!lines) std::fill(follows.begin(), follows.end(), std::uint8_t(1)); // blocks also continue over gaps
-    GroupedRows groups = group_rows_in_order(pattern, dependences, follows, lines ? rows_of_lines : rows_of_blocks, threads);
+    bool const lines = are_lines(dependences);
+    auto row_ptr = lines ? lines_of_rows(dependences, length_of_lines(pattern.num_rows, workers), threads)
+                         : trees_of_rows(dependences, size_of_trees(pattern.num_rows, workers), threads);
+    GroupedRows groups = connect_groups(pattern, dependences, std::move(row_ptr), threads);
     auto const coarse = quotient_graph(groups.graph, aggregate_grow_local(groups.graph, workers), "GrowLocal");
     ExecutionOrder order;
     order.num_workers = workers;
-    order.coarse_string = fast_string(lines, workers);
-    order.row_at.reserve(pattern.num_rows);
-    deal_tasks(order, coarse.graph, node_of_worker, [&](TaskId task) {
+    order.coarse_string = fast_string(lines, pattern.num_rows, workers);
+    auto const num_rows = [&](TaskId task) {
+        BlockRow rows = 0;
+        for (TaskId const group : coarse.parts_of(task)) rows += groups.row_ptr[group + 1] - groups.row_ptr[group];
+        return rows;
+    };
+    deal_tasks(order, coarse.graph, node_of_worker, num_rows, [&](TaskId task, BlockRow* to) {
         for (TaskId const group : coarse.parts_of(task))
-            for (BlockRow i = groups.row_ptr[group]; i < groups.row_ptr[group + 1]; ++i) order.row_at.push_back(i);
+            for (BlockRow i = groups.row_ptr[group]; i < groups.row_ptr[group + 1]; ++i) *to++ = i;
     });
     LargeVector<TaskId>& aggregate_of = groups.group_of;
     for (TaskId& group : aggregate_of) group = coarse.aggregate_of[group];
@@ -365,7 +385,7 @@ TaskGraph row_tasks(RowPattern const& pattern) {
 
 std::string fast_string(RowPattern const& pattern, int workers) {
     RowPattern const united = pattern.symmetric ? RowPattern() : symmetrized(pattern);
-    return fast_string(are_lines(rows_that_follow(pattern.symmetric ? pattern : united, 1)), workers);
+    return fast_string(are_lines(pattern.symmetric ? pattern : united), pattern.num_rows, workers);
 }
 
 ExecutionOrder make_execution_order(RowPattern const& pattern, int workers,
@@ -383,11 +403,9 @@ ExecutionOrder make_execution_order(RowPattern const& pattern, int workers,
     auto const coarse = coarsen(row_tasks(pattern), used == "none" || used == one_chunk ? "B(1)" : used);
     order.num_workers = workers;
     order.coarse_string = used;
-    order.row_at.reserve(pattern.num_rows);
-    deal_tasks(order, coarse.graph, node_of_worker, [&](TaskId task) {
-        auto const parts = coarse.parts_of(task);
-        order.row_at.insert(order.row_at.end(), parts.begin(), parts.end());
-    });
+    auto const num_rows = [&](TaskId task) { return static_cast<BlockRow>(coarse.parts_of(task).size()); };
+    deal_tasks(order, coarse.graph, node_of_worker, num_rows,
+               [&](TaskId task, BlockRow* to) { std::ranges::copy(coarse.parts_of(task), to); });
     arrange_rows(order, pattern, dependences, coarse.aggregate_of);
     return order;
 }

@@ -42,6 +42,8 @@ struct ExecutionOrder {
     int num_workers = 1;
     LargeVector<BlockRow> row_at;
     LargeVector<BlockRow> position_of;
+    /// The rows of each block of rows (row_arrangement.hpp), at the same positions, but in ascending order.
+    LargeVector<BlockRow> ascending;
     /// By position: 1 if the row is the first of its depth in its block of rows (row_arrangement.hpp), otherwise 0. A row
     /// with 1 and the rows with 0 that follow it do not depend on each other.
     std::vector<std::uint8_t> begins_depth;
@@ -64,7 +66,8 @@ struct ExecutionOrder {
 TaskGraph row_tasks(RowPattern const& pattern);
 
 /// The string of GrowLocal for this number of workers, on groups of consecutive rows: "C(16)G(workers)" if
-/// most rows depend on the row before, as in lines of a grid, and "B(8)G(workers)" otherwise.
+/// most rows depend on the row before, as in lines of a grid (C(32) for up to four workers and 2^19 rows or more), and
+/// "T(k)G(workers)" otherwise, with trees of at most 1 / (128 workers) of the rows.
 std::string fast_string(RowPattern const& pattern, int workers);
 
 /// Makes the order for `workers` workers. `coarse_string` is that of coarsen(). With "none" each row is a

@@ -46,6 +46,7 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
         : IncompleteStructure(a, {sizeof(T), is_complex<T>}, options, team, interrupt), symmetry_(a.symmetry),
           lower_(pattern_, order_, SweepDirection::forward, sizes_.block_size, allocation_, team),
           upper_(pattern_, order_, SweepDirection::backward, sizes_.block_size, allocation_, team) {
+        end_storage();
         if (moves_pages()) place_written_pages();
         map_entries(a, options, interrupt);
         sizes_.bytes += lower_.packed_bytes() + upper_.packed_bytes();
@@ -195,13 +196,14 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
     void visit_entries(std::int32_t chunk, T* work, Entry* outside, Visit const& visit) const {
         constexpr Index ahead = 128;
         Index const end = order_.chunk_ptr[chunk + 1];
+        BlockRow const* const source_row = source_rows().data();
         auto const visit_rows = [&](auto size) {
             for (Index p = order_.chunk_ptr[chunk]; p < end; ++p) {
-                Entry* const later = outside + Index(source_row_[std::min(p + ahead, end - 1)]) * size;
+                Entry* const later = outside + Index(source_row[std::min(p + ahead, end - 1)]) * size;
                 for (int r = 0; r < R; ++r) __builtin_prefetch(later + r * size_, !std::is_const_v<Entry>);
                 for (int k = 0; k < size; ++k)
                     for (int r = 0; r < R; ++r)
-                        visit(work[(p * size + k) * R + r], outside[Index(source_row_[p]) * size + k + r * size_]);
+                        visit(work[(p * size + k) * R + r], outside[Index(source_row[p]) * size + k + r * size_]);
             }
         };
         if (sizes_.block_size == 1) // most of the time for scalars is spent here, so this loop has a fixed size

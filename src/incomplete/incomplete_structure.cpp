@@ -49,7 +49,8 @@ IncompleteStructure::IncompleteStructure(StoredPattern const& a, EntryType type,
       nodes_(nodes_of(team)) {
     require_runtime(options.runtime.runtime);
     int const block_size = sizes_.block_size = options.block_size == 0 ? find_block_size(a) : options.block_size;
-    pattern_ = block_pattern(a, block_size, options.positions);
+    whole_blocks_ = whole_blocks(a, block_size, team.size());
+    pattern_ = block_pattern(a, block_size, options.positions, whole_blocks_ ? &*whole_blocks_ : nullptr);
     check(interrupt);
     pattern_ = fill_pattern(std::move(pattern_), options.levels, team.size(), interrupt);
     check(interrupt);
@@ -65,6 +66,7 @@ IncompleteStructure::IncompleteStructure(StoredPattern const& a, EntryType type,
     sizes_.coarsen_s = ordering.seconds();
     inverse_ = Arena(order_.row_at.size() * entries_of_block() * type.bytes, allocation_);
     if (allocation_ == Allocation::global) populate(inverse_.bytes());
+    storage_begin_ = timer_.seconds();
 }
 
 RowCosts IncompleteStructure::row_costs(IncompleteOptions const& options) const {
@@ -77,8 +79,9 @@ void IncompleteStructure::map_entries(StoredPattern const& a, IncompleteOptions 
                                          Interrupt* interrupt) {
     RowPattern const pattern = std::exchange(pattern_, {});
     check(interrupt);
-    map_ = EntryMap::make(a, type_.is_complex, sizes_.block_size, options.positions, order_, pattern.num_blocks(),
-                          options.levels == 0, team_.size());
+    auto const whole = std::exchange(whole_blocks_, std::nullopt);
+    map_ = EntryMap::make({a, type_.is_complex, sizes_.block_size, whole ? &*whole : nullptr, options.positions}, order_,
+                          pattern, options.levels == 0, team_.size());
     check(interrupt);
     find_source_rows(options.positions);
     find_sizes(pattern, row_costs(options));
@@ -102,17 +105,17 @@ void IncompleteStructure::find_sizes(RowPattern const& pattern, RowCosts const& 
 }
 
 void IncompleteStructure::find_source_rows(std::span<Index const> positions) {
-    source_row_ = order_.row_at;
     if (positions.empty()) return;
-    std::vector<BlockRow> source(positions.size());
+    LargeVector<BlockRow> source(positions.size());
     for (std::size_t i = 0; i < positions.size(); ++i) source[positions[i]] = static_cast<BlockRow>(i);
-    for (BlockRow& row : source_row_) row = source[row];
+    source_row_.resize(positions.size());
+    for (std::size_t p = 0; p < positions.size(); ++p) source_row_[p] = source[order_.row_at[p]];
 }
 
 std::vector<Index> IncompleteStructure::row_of() const {
     std::vector<Index> rows;
     rows.reserve(size_);
-    for (BlockRow const row : source_row_)
+    for (BlockRow const row : source_rows())
         for (int k = 0; k < sizes_.block_size; ++k) rows.push_back(Index(row) * sizes_.block_size + k);
     return rows;
 }

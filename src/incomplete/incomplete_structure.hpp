@@ -35,6 +35,8 @@ class IncompleteStructure {
   protected:
     static constexpr int interleaved = 4; ///< Maximum number of right-hand sides of a sweep.
 
+    /// Ends the time that IncompleteSizes::storage_s states, which begins with the end of the constructor.
+    void end_storage() { sizes_.storage_s = timer_.seconds() - storage_begin_; }
     /// Maps the entries of A to the rows of the factor, and completes the sizes.
     void map_entries(StoredPattern const& a, IncompleteOptions const& options, Interrupt* interrupt);
     /// A dry run of the factorization, in which each chunk writes the values that written(chunk) returns. Their pages
@@ -59,6 +61,10 @@ class IncompleteStructure {
     void require_size(Index rows, Offset stored) const;
 
     [[nodiscard]] Index entries_of_block() const { return Index(sizes_.block_size) * sizes_.block_size; }
+    /// By position, in the numbers of the caller.
+    [[nodiscard]] std::span<BlockRow const> source_rows() const {
+        return source_row_.empty() ? order_.row_at : source_row_;
+    }
     /// Returns memory for `columns` vectors.
     std::span<std::byte> workspace(Index columns);
 
@@ -81,7 +87,6 @@ class IncompleteStructure {
     std::optional<ChunkRuns> runs_;
     Arena inverse_;
     EntryMap map_;
-    LargeVector<BlockRow> source_row_; ///< By position, in the numbers of the caller.
     std::int32_t longest_row_ = 1;
 
   private:
@@ -92,9 +97,12 @@ class IncompleteStructure {
     void find_source_rows(std::span<Index const> positions);
     void find_sizes(RowPattern const& pattern, RowCosts const& costs);
 
+    LargeVector<BlockRow> source_row_; ///< source_rows(), unless they are order_.row_at.
     Timer timer_; ///< Measures the constructor and map_entries().
+    double storage_begin_ = 0;
     TeamNodes nodes_;
     bool distributes_ = false; ///< Whether the chunks have NUMA nodes.
+    std::optional<BlockColumns> whole_blocks_; ///< whole_blocks(), until map_entries().
     std::vector<Arena> current_rows_; ///< By worker; empty until the first factorization.
     Arena work_;
 };

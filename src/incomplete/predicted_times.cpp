@@ -11,7 +11,7 @@ namespace espalier {
 namespace {
 
 /// Rows of equal length are adjacent in a chunk, so a regular sample of many rows gives their mean cost.
-constexpr BlockRow sampled_rows = 1024;
+constexpr BlockRow sampled_rows = 256;
 
 /// Simulates a run in one direction, in which chunk c takes cost[c].
 class SweepSimulation {

@@ -2,6 +2,7 @@
 // of equal length are adjacent, so that sweeps run without stalls and mispredicted branches.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -25,18 +26,29 @@ class RowArrangement {
                    std::span<std::int32_t> depths)
         : pattern_(pattern), dependences_(dependences), aggregate_of_(aggregate_of), depths_(depths) {}
 
-    /// Sorts at most rows_per_block rows of an aggregate, given in ascending order, into the order of
-    /// execution. Sets begins_depth[k] to 0 if row k has the depth of the row before. Linear.
-    void arrange(std::span<BlockRow> rows, std::uint8_t* begins_depth);
+    /// Writes at most rows_per_block rows of an aggregate, given in ascending order, in the order of execution. Sets
+    /// begins_depth[k] to 0 if row k has the depth of the row before. Linear.
+    void arrange(std::span<BlockRow const> rows, BlockRow* arranged, std::uint8_t* begins_depth);
 
   private:
-    std::int32_t find_depths(std::span<BlockRow const> rows);
-    template <class KeyOf> void sort_by(std::span<BlockRow> rows, std::int32_t largest, KeyOf const& key_of);
+    /// The values by which the rows of a chunk are sorted: a depth in 0 .. depths - 1, and so on.
+    struct KeyBounds {
+        std::int32_t depths = 1, lower_lengths = 1, upper_lengths = 1;
+    };
+    struct Key {
+        std::int32_t depth;
+        std::uint8_t lower_length, upper_length;
+    };
+
+    KeyBounds find_keys(std::span<BlockRow const> rows);
+    template <class ValueOf>
+    void sort_by(std::span<BlockRow const> rows, BlockRow* sorted, std::int64_t values, ValueOf const& value_of);
 
     RowPattern const& pattern_;
     RowPattern const& dependences_;
     std::span<TaskId const> aggregate_of_;
     std::span<std::int32_t> depths_; ///< By row; valid in the rows that are being arranged.
+    std::vector<Key> keys_, sorted_keys_; ///< Of the rows that are being arranged, in their present order.
     std::vector<BlockRow> sorted_;
     std::vector<std::int32_t> place_;
 };

@@ -160,10 +160,10 @@ template <class T, int B> class RowFactorization final : public RowFactorizer {
     Real<T> gather(BlockRow p, Index size) {
         EntryMap const& entries = arrays_.entries;
         Offset const first = entries.begin(p), end = entries.begin(p + 1);
-        Real<T> largest[B] = {}; // by the rows of strips
+        Real<T> largest[B] = {}; // by the rows of whole blocks
         if (entries.is_in_order()) {
             T* to = value(0);
-            for (Offset e = first; e < end; ++e, to += B) entries.copy<B>(arrays_.a, e, to, largest);
+            for (Offset e = first; e < end; ++e, to += block_entries) entries.copy<B>(arrays_.a, e, to, largest);
         } else {
             std::fill_n(value(0), size, T(0));
             for (Offset e = first; e < end; ++e) {
@@ -229,8 +229,20 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
         };
         if (entries.is_in_order()) {
             for_each(lower, p, [&](BlockRow k, T&) __attribute__((always_inline)) { row[k] = next_value(); });
-            row[p] = next_value();
-            for_each(upper, p, [&](BlockRow j, T&) __attribute__((always_inline)) { row[j] = next_value(); });
+            if (entries.has_columns()) {
+                T const* of_row = entries.column_of(a, p);
+                bool const conjugates = entries.conjugates();
+                row[p] = *of_row;
+                largest = std::max(largest, abs1(*of_row));
+                for_each(upper, p, [&](BlockRow j, T&) __attribute__((always_inline)) {
+                    T const value = *++of_row;
+                    largest = std::max(largest, abs1(value));
+                    row[j] = conjugates ? conj(value) : value;
+                });
+            } else {
+                row[p] = next_value();
+                for_each(upper, p, [&](BlockRow j, T&) __attribute__((always_inline)) { row[j] = next_value(); });
+            }
         } else {
             if (end - entry < lower.length(p) + 1 + upper.length(p)) { // this row has fill
                 for_each(lower, p, [row](BlockRow k, T&) { row[k] = 0; });

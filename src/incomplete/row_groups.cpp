@@ -1,7 +1,9 @@
 #include "incomplete/row_groups.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "coarsen/operators.hpp"
 #include "core/run_threads.hpp"
 
 namespace espalier {
@@ -15,14 +17,10 @@ template <class Body> void share_among_threads(int threads, Index size, Body con
     });
 }
 
-std::vector<BlockRow> bounds_of_groups(std::vector<std::uint8_t> const& follows, BlockRow length) {
-    auto const n = static_cast<BlockRow>(follows.size());
-    std::vector<BlockRow> bounds{0};
-    bounds.reserve(n / length + 2);
-    for (BlockRow i = 1; i < n; ++i)
-        if (follows[i] == 0 || i - bounds.back() == length) bounds.push_back(i);
-    if (n > 0) bounds.push_back(n);
-    return bounds;
+/// Whether row i depends on the row before.
+bool follows(RowPattern const& dependences, BlockRow i) {
+    Offset const at = dependences.diagonal[i];
+    return at > dependences.ptr[i] && dependences.cols[at - 1] == i - 1;
 }
 
 /// The edges that begin at the groups of one thread.
@@ -52,27 +50,45 @@ Edges edges_of(GroupedRows const& groups, RowPattern const& dependences, TaskId 
 
 } // namespace
 
-std::vector<std::uint8_t> rows_that_follow(RowPattern const& dependences, int threads) {
-    std::vector<std::uint8_t> follows(dependences.num_rows);
-    share_among_threads(threads, dependences.num_rows, [&](int, BlockRow first, BlockRow end) {
-        for (BlockRow i = first; i < end; ++i) {
-            Offset const at = dependences.diagonal[i];
-            follows[i] = at > dependences.ptr[i] && dependences.cols[at - 1] == i - 1;
-        }
+bool are_lines(RowPattern const& dependences) {
+    constexpr BlockRow most_examined = 1 << 16; // nearly
+    BlockRow const step = std::max(1, dependences.num_rows / most_examined);
+    BlockRow examined = 0, following = 0;
+    for (Index i = 0; i < dependences.num_rows; i += step, ++examined)
+        if (follows(dependences, static_cast<BlockRow>(i))) ++following;
+    return 2 * Index(following) > examined;
+}
+
+std::vector<BlockRow> lines_of_rows(RowPattern const& dependences, BlockRow length, int threads) {
+    BlockRow const n = dependences.num_rows;
+    LargeVector<std::uint8_t> is_following(n);
+    share_among_threads(threads, n, [&](int, BlockRow first, BlockRow end) {
+        for (BlockRow i = first; i < end; ++i) is_following[i] = follows(dependences, i);
     });
-    return follows;
+    std::vector<BlockRow> bounds{0};
+    bounds.reserve(n / length + 2);
+    for (BlockRow i = 1; i < n; ++i)
+        if (is_following[i] == 0 || i - bounds.back() == length) bounds.push_back(i);
+    if (n > 0) bounds.push_back(n);
+    return bounds;
 }
 
-bool are_lines(std::vector<std::uint8_t> const& follows) {
-    return 2 * std::count(follows.begin(), follows.end(), 1) > std::ssize(follows);
+std::vector<BlockRow> trees_of_rows(RowPattern const& dependences, Index largest, int threads) {
+    LargeVector<TaskId> lowest(dependences.num_rows);
+    share_among_threads(threads, dependences.num_rows, [&](int, BlockRow first, BlockRow end) {
+        for (BlockRow i = first; i < end; ++i) lowest[i] = std::min(dependences.cols[dependences.ptr[i]], i);
+    });
+    auto bounds = first_of_trees(lowest, largest);
+    bounds.push_back(dependences.num_rows); // {0} for no rows
+    return bounds;
 }
 
-GroupedRows group_rows_in_order(RowPattern const& pattern, RowPattern const& dependences,
-                              std::vector<std::uint8_t> const& follows, BlockRow length, int threads) {
+GroupedRows connect_groups(RowPattern const& pattern, RowPattern const& dependences, std::vector<BlockRow> row_ptr,
+                           int threads) {
     GroupedRows groups;
-    groups.row_ptr = bounds_of_groups(follows, length);
-    auto const num_groups = static_cast<TaskId>(groups.row_ptr.size()) - 1;
+    groups.row_ptr = std::move(row_ptr);
     groups.group_of.resize(dependences.num_rows);
+    auto const num_groups = static_cast<TaskId>(groups.row_ptr.size()) - 1;
     TaskGraph& graph = groups.graph;
     graph.cost.resize(num_groups);
     share_among_threads(threads, num_groups, [&](int, TaskId first, TaskId end) {

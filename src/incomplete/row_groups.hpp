@@ -1,5 +1,5 @@
 // Groups of consecutive rows and their task graph, computed without the graph of the rows. The result is the
-// aggregation C(length) or B(length) of row_tasks(), computed in parallel and in a fraction of the time.
+// aggregation C(length) or T(largest) of row_tasks(), computed in parallel and in a fraction of the time.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,19 @@ struct GroupedRows {
     TaskGraph graph;                  ///< Equal to the graph of quotient_graph().
 };
 
-/// For each row, whether it depends on the row before. Row i depends on the rows lower(i) of a symmetric
-/// pattern.
-std::vector<std::uint8_t> rows_that_follow(RowPattern const& dependences, int threads);
+/// Whether most rows depend on the row before, as in lines of a grid. Row i depends on the rows lower(i) of a symmetric
+/// pattern. Examines a regular sample of the rows.
+bool are_lines(RowPattern const& dependences);
 
-/// Whether most rows depend on the row before, as in lines of a grid.
-bool are_lines(std::vector<std::uint8_t> const& follows);
+/// Lines of at most `length` rows, each of which depends on the row before. Returns GroupedRows::row_ptr.
+std::vector<BlockRow> lines_of_rows(RowPattern const& dependences, BlockRow length, int threads);
 
-/// Groups of at most `length` rows. A row with follows[i] = 0 begins a new group. The cost of a group is the number of
-/// blocks in its rows of `pattern`. Linear; the result does not depend on the number of threads.
-GroupedRows group_rows_in_order(RowPattern const& pattern, RowPattern const& dependences,
-                              std::vector<std::uint8_t> const& follows, BlockRow length, int threads);
+/// The aggregates of T(largest) (operators.hpp), as GroupedRows::row_ptr.
+std::vector<BlockRow> trees_of_rows(RowPattern const& dependences, Index largest, int threads);
+
+/// The groups with these rows, and their graph. The cost of a group is the number of blocks in its rows of `pattern`.
+/// Linear; the result does not depend on the number of threads.
+GroupedRows connect_groups(RowPattern const& pattern, RowPattern const& dependences, std::vector<BlockRow> row_ptr,
+                           int threads);
 
 } // namespace espalier

@@ -17,8 +17,8 @@ namespace espalier {
 namespace {
 
 constexpr double dense_enough = 0.8;
-/// Sizes with a lower density in a sample are not examined in full.
-constexpr double far_from_dense = 0.6;
+/// Sizes with a lower or a higher density in a sample are not examined in full.
+constexpr double far_from_dense = 0.6, far_above_dense = 0.95;
 constexpr BlockRow sampled_columns = 1 << 12; ///< Block columns of a sample.
 constexpr BlockRow rows_per_piece = 1024; ///< Rows that a thread searches at a time.
 
@@ -51,10 +51,6 @@ Lists transposed(Lists const& lists, BlockRow num_rows) {
     });
 }
 
-bool equal(Lists const& a, Lists const& b) {
-    return a.ptr == b.ptr && a.ind == b.ind;
-}
-
 /// Calls visit(i) once for each stored block (i, j) of a block column. `seen` has an entry for each block
 /// row, and none of them is j.
 template <int B, class Visit>
@@ -68,6 +64,21 @@ void visit_block_column(StoredPattern const& a, BlockRow j, std::vector<BlockRow
             }
             visit(i);
         }
+}
+
+/// Whether block column j consists of whole blocks, whose rows ascend. Writes the block rows.
+template <int B> bool read_whole_blocks(StoredPattern const& a, Index j, BlockRow* rows) {
+    Index const* const first = a.row_ind.data() + a.col_ptr[j * B];
+    Offset const length = a.col_ptr[j * B + 1] - a.col_ptr[j * B];
+    for (Offset p = 0; p < length; p += B) {
+        bool is_strip = first[p] % B == 0 && (p == 0 || first[p - 1] < first[p]);
+        for (int i = 1; i < B; ++i) is_strip = is_strip && first[p + i] == first[p] + i;
+        if (!is_strip) return false;
+        *rows++ = static_cast<BlockRow>(first[p] / B);
+    }
+    for (int c = 1; c < B; ++c)
+        if (!std::equal(first, first + length, a.row_ind.data() + a.col_ptr[j * B + c])) return false;
+    return true;
 }
 
 /// The stored entries of every `stride`-th block column, divided by the size of their blocks. Diagonal blocks of a
@@ -88,7 +99,10 @@ template <int B> double density(StoredPattern const& a, BlockRow stride) {
 template <int B> bool has_dense_blocks(StoredPattern const& a) {
     if (a.rows % B != 0) return false;
     auto const stride = static_cast<BlockRow>(a.rows / B / sampled_columns);
-    if (stride > 1 && density<B>(a, stride) < far_from_dense) return false;
+    if (stride > 1) {
+        double const of_sample = density<B>(a, stride);
+        if (of_sample < far_from_dense || of_sample >= far_above_dense) return of_sample >= far_above_dense;
+    }
     return density<B>(a, 1) >= dense_enough;
 }
 
@@ -109,20 +123,30 @@ RowPattern rows_of_columns(BlockRow num_rows, bool lower_only, VisitColumn const
         });
     std::partial_sum(pattern.ptr.begin(), pattern.ptr.end(), pattern.ptr.begin());
     pattern.cols.resize(pattern.ptr.back());
-    pattern.diagonal.resize(num_rows);
-    LargeVector<Offset> next(pattern.ptr.begin(), pattern.ptr.end() - 1);
+    pattern.diagonal.assign(pattern.ptr.begin(), pattern.ptr.end() - 1);
     BlockRow* const cols = pattern.cols.data();
+    if (lower_only) { // diagonal[i] is the end of row i until column i, and then final
+        for (BlockRow j = 0; j < num_rows; ++j) {
+            BlockRow* const first = cols + pattern.diagonal[j];
+            BlockRow* end = first;
+            *end++ = j;
+            visit_column(j, [&](BlockRow i) {
+                if (i == j) return;
+                cols[pattern.diagonal[i]++] = j;
+                *end++ = i;
+            });
+            if (!std::is_sorted(first, end)) std::sort(first, end);
+        }
+        return pattern;
+    }
+    LargeVector<Offset> next(pattern.ptr.begin(), pattern.ptr.end() - 1);
     // Columns ascend, so before column j is visited, row j has its entries left of the diagonal.
     for (BlockRow j = 0; j < num_rows; ++j) {
         pattern.diagonal[j] = next[j];
         cols[next[j]++] = j;
         visit_column(j, [&](BlockRow i) {
-            if (i == j) return;
-            cols[next[i]++] = j;
-            if (lower_only) cols[next[j]++] = i;
+            if (i != j) cols[next[i]++] = j;
         });
-        BlockRow *const first = cols + pattern.diagonal[j], *const end = cols + next[j];
-        if (lower_only && !std::is_sorted(first, end)) std::sort(first, end);
     }
     return pattern;
 }
@@ -169,21 +193,51 @@ BlockRow checked_num_rows(StoredPattern const& a, int size, std::span<Index cons
     return static_cast<BlockRow>(num_rows);
 }
 
-/// Joins the rows of L without the diagonal, the diagonal, and the rows of U without the diagonal.
-RowPattern join(Lists const& lower, Lists const& upper, bool symmetric) {
+/// The rows of U, without the diagonal.
+class FillRows {
+  public:
+    struct Piece {
+        std::vector<BlockRow> ind;
+        std::vector<Offset> end; ///< By row.
+        bool operator==(Piece const&) const = default;
+    };
+    explicit FillRows(BlockRow num_rows) : pieces_((num_rows + rows_per_piece - 1) / rows_per_piece) {}
+
+    [[nodiscard]] BlockRow num_pieces() const { return static_cast<BlockRow>(pieces_.size()); }
+    [[nodiscard]] Piece& piece(BlockRow k) { return pieces_[k]; }
+    [[nodiscard]] std::span<BlockRow const> of(BlockRow i) const {
+        Piece const& piece = pieces_[i / rows_per_piece];
+        BlockRow const k = i % rows_per_piece;
+        return {piece.ind.data() + (k > 0 ? piece.end[k - 1] : 0), piece.ind.data() + piece.end[k]};
+    }
+    bool operator==(FillRows const&) const = default;
+
+  private:
+    std::vector<Piece> pieces_; ///< Rows k * rows_per_piece and the following ones.
+};
+
+/// Joins the columns of L without the diagonal, the diagonal, and the rows of U without the diagonal.
+RowPattern join(BlockRow num_rows, FillRows const& lower_columns, FillRows const& upper, bool symmetric) {
     RowPattern pattern;
-    pattern.num_rows = static_cast<BlockRow>(lower.ptr.size()) - 1;
+    pattern.num_rows = num_rows;
     pattern.symmetric = symmetric;
-    pattern.ptr.resize(pattern.num_rows + 1);
-    pattern.diagonal.resize(pattern.num_rows);
-    pattern.cols.resize(lower.ind.size() + upper.ind.size() + pattern.num_rows);
-    BlockRow* to = pattern.cols.data();
-    for (BlockRow i = 0; i < pattern.num_rows; ++i) {
-        for (BlockRow const j : lower.of(i)) *to++ = j;
-        pattern.diagonal[i] = to - pattern.cols.data();
-        *to++ = i;
-        for (BlockRow const j : upper.of(i)) *to++ = j;
-        pattern.ptr[i + 1] = to - pattern.cols.data();
+    pattern.ptr.assign(num_rows + 1, 1);
+    for (BlockRow j = 0; j < num_rows; ++j)
+        for (BlockRow const i : lower_columns.of(j)) ++pattern.ptr[i + 1];
+    // diagonal[i] is the end of row i until column i, and then final.
+    pattern.diagonal.resize(num_rows);
+    pattern.ptr[0] = 0;
+    for (BlockRow i = 0; i < num_rows; ++i) {
+        pattern.diagonal[i] = pattern.ptr[i];
+        pattern.ptr[i + 1] += pattern.ptr[i] + std::ssize(upper.of(i));
+    }
+    pattern.cols.resize(pattern.ptr.back());
+    BlockRow* const cols = pattern.cols.data();
+    for (BlockRow j = 0; j < num_rows; ++j) {
+        BlockRow* const diagonal = cols + pattern.diagonal[j];
+        *diagonal = j;
+        std::ranges::copy(upper.of(j), diagonal + 1);
+        for (BlockRow const i : lower_columns.of(j)) cols[pattern.diagonal[i]++] = j;
     }
     return pattern;
 }
@@ -223,35 +277,27 @@ class FillSearch {
     std::vector<BlockRow> front_, next_;
 };
 
-/// The rows of U, without the diagonal, for the graph of A.
-Lists fill_above(RowPattern const& a, Index levels, int threads, Interrupt* interrupt) {
-    BlockRow const pieces = (a.num_rows + rows_per_piece - 1) / rows_per_piece;
-    struct Piece {
-        std::vector<BlockRow> ind;
-        std::vector<Offset> end;
-    };
-    std::vector<Piece> found(pieces);
+/// The rows of U for the graph of A.
+FillRows fill_above(RowPattern const& a, Index levels, int threads, Interrupt* interrupt) {
+    FillRows rows(a.num_rows);
     std::atomic<BlockRow> next{0};
-    run_threads(std::min<int>(team_size(threads), std::max(1, pieces)), [&](int) {
+    run_threads(std::min<int>(team_size(threads), std::max(1, rows.num_pieces())), [&](int) {
         FillSearch search(a, levels);
-        for (BlockRow piece; (piece = next.fetch_add(1, std::memory_order_relaxed)) < pieces;) {
+        std::vector<BlockRow> found;
+        for (BlockRow k; (k = next.fetch_add(1, std::memory_order_relaxed)) < rows.num_pieces();) {
             check(interrupt);
-            BlockRow const last = std::min(a.num_rows, (piece + 1) * rows_per_piece);
-            for (BlockRow i = piece * rows_per_piece; i < last; ++i) {
-                search.search(i, found[piece].ind);
-                found[piece].end.push_back(std::ssize(found[piece].ind));
+            auto& [ind, end] = rows.piece(k);
+            found.clear();
+            BlockRow const last = std::min(a.num_rows, (k + 1) * rows_per_piece);
+            end.reserve(last - k * rows_per_piece);
+            for (BlockRow i = k * rows_per_piece; i < last; ++i) {
+                search.search(i, found);
+                end.push_back(std::ssize(found));
             }
+            ind = found; // without the memory that `found` has in reserve
         }
     });
-    Lists result;
-    result.ptr.reserve(a.num_rows + 1);
-    for (auto& [ind, ends] : found) {
-        Offset const before = result.ptr.back();
-        for (Offset const end : ends) result.ptr.push_back(before + end);
-        result.ind.insert(result.ind.end(), ind.begin(), ind.end());
-        ind = {};
-    }
-    return result;
+    return rows;
 }
 
 } // namespace
@@ -263,11 +309,47 @@ int find_block_size(StoredPattern const& a) {
     return 1;
 }
 
-RowPattern block_pattern(StoredPattern const& a, int block_size, std::span<Index const> positions) {
+std::optional<BlockColumns> whole_blocks(StoredPattern const& a, int block_size, int threads) {
+    if (block_size < 2 || a.symmetry != Symmetry::general || a.rows != a.cols || a.cols % block_size != 0 ||
+        a.cols / block_size >= std::numeric_limits<BlockRow>::max())
+        return std::nullopt;
+    auto const length_of = [&](Index j) { return a.col_ptr[j + 1] - a.col_ptr[j]; };
+    BlockColumns columns;
+    columns.ptr.reserve(a.cols / block_size + 1);
+    for (Index j = 0; j < a.cols; j += block_size) {
+        Offset const length = length_of(j);
+        bool is_whole = length % block_size == 0 && length <= std::numeric_limits<std::int32_t>::max();
+        for (int c = 1; c < block_size; ++c) is_whole = is_whole && length_of(j + c) == length;
+        if (!is_whole) return std::nullopt;
+        columns.ptr.push_back(columns.ptr.back() + length / block_size);
+    }
+    columns.rows.resize(columns.ptr.back());
+    std::atomic<bool> all_whole{true};
+    threads = team_size(threads);
+    Index const num_columns = a.cols / block_size;
+    with_block_size(block_size, [&]<int B>() {
+        run_threads(threads, [&](int t) {
+            for (Index j = num_columns * t / threads; j < num_columns * (t + 1) / threads; ++j)
+                if (!read_whole_blocks<B>(a, j, columns.rows.data() + columns.ptr[j])) {
+                    all_whole = false;
+                    return;
+                }
+        });
+    });
+    if (!all_whole) return std::nullopt;
+    return columns;
+}
+
+RowPattern block_pattern(StoredPattern const& a, int block_size, std::span<Index const> positions,
+                         BlockColumns const* whole) {
     BlockRow const num_rows = checked_num_rows(a, block_size, positions);
     return with_block_size(block_size, [&]<int B>() {
-        std::vector<BlockRow> seen(B > 1 ? num_rows : 0, -1);
+        std::vector<BlockRow> seen(B > 1 && !whole ? num_rows : 0, -1);
         auto const visit_stored = [&](BlockRow j, auto const& visit) {
+            if (whole) {
+                for (Offset k = whole->ptr[j]; k < whole->ptr[j + 1]; ++k) visit(whole->rows[k]);
+                return;
+            }
             if (j == 0) std::fill(seen.begin(), seen.end(), -1);
             visit_block_column<B>(a, j, seen, visit);
         };
@@ -345,10 +427,10 @@ RowPattern fill_pattern(RowPattern a, Index levels, int threads, Interrupt* inte
     if (levels == 0) return a;
     check(interrupt); // on the calling thread, which may get no rows
     auto const upper = fill_above(a, levels, threads, interrupt);
+    if (a.symmetric) return join(a.num_rows, upper, upper, true);
     // Column j of L is row j of U for the transposed matrix.
-    auto const lower_columns = a.symmetric ? upper : fill_above(transpose(a), levels, threads, interrupt);
-    bool const symmetric = a.symmetric || equal(lower_columns, upper);
-    return join(transposed(lower_columns, a.num_rows), upper, symmetric);
+    auto const lower_columns = fill_above(transpose(a), levels, threads, interrupt);
+    return join(a.num_rows, lower_columns, upper, lower_columns == upper);
 }
 
 } // namespace espalier

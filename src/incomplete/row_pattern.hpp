@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "core/graph.hpp"
@@ -53,15 +54,26 @@ struct RowPattern {
 };
 
 /// The largest size b <= 6 that divides the matrix into dense b x b blocks: at least 80 % of the entries of
-/// the nonempty blocks are stored. Returns 1 if there is none. Sizes that are far from dense in a sample of
-/// the block columns are not examined in full. Linear.
+/// the nonempty blocks are stored. Returns 1 if there is none. A sample of the block columns of a large matrix decides
+/// unless it has about this density. Linear.
 int find_block_size(StoredPattern const& a);
+
+/// The blocks of a matrix that consists of whole blocks, by block columns.
+struct BlockColumns {
+    LargeVector<Offset> ptr{0};
+    LargeVector<BlockRow> rows; ///< Those of block column j, ascending: rows[ptr[j]] .. rows[ptr[j + 1] - 1].
+};
+
+/// The block columns, if all entries of a matrix that is stored as a general one are those of whole, aligned b x b blocks,
+/// b > 1, and ascend in each column. Such a matrix can be read block by block. Linear; the threads share the columns.
+std::optional<BlockColumns> whole_blocks(StoredPattern const& a, int block_size, int threads = 1);
 
 /// The b x b blocks of a square matrix with stored entries, both triangles and the whole diagonal included.
 /// Block row i becomes row positions[i], or stays row i if `positions` is empty. Error{bad_input} if the
 /// matrix is not square; Error{usage} if b does not divide its size or `positions` is no permutation of the
-/// block rows; Error{unsupported} for more than 2^31 - 2 block rows.
-RowPattern block_pattern(StoredPattern const& a, int block_size, std::span<Index const> positions = {});
+/// block rows; Error{unsupported} for more than 2^31 - 2 block rows. `whole` are the whole_blocks() of the matrix, or null.
+RowPattern block_pattern(StoredPattern const& a, int block_size, std::span<Index const> positions = {},
+                         BlockColumns const* whole = nullptr);
 
 /// (i, j) is in the transpose if (j, i) is in the pattern.
 RowPattern transpose(RowPattern const& pattern);

@@ -5,6 +5,11 @@
 #include <limits>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "incomplete/row_arrangement.hpp"
+
 namespace espalier {
 
 namespace {
@@ -13,60 +18,78 @@ namespace {
 /// lattice would take longer, and only the backward sweep of a dissection would gain.
 constexpr std::int32_t longest_upper_in_group = 4;
 
+bool continues_run(SweepRun const& run, SweepRun const& next) {
+    return run.blocks_per_row == next.blocks_per_row && run.stride == next.stride && run.is_packed == next.is_packed;
+}
+
 } // namespace
 
-/// Places the columns of rows.
+/// Places the columns of blocks of rows (row_arrangement.hpp). The rows of a block are read in ascending order, so that the
+/// processor prefetches the pattern, and written to their places, which fit the cache of a core.
 template <class T> class RowStorage<T>::Placement {
   public:
     Placement(RowStorage& storage, RowPattern const& pattern, ExecutionOrder const& order, bool forms_groups)
         : pattern_(pattern), order_(order), forward_(storage.forward_), rows_(storage.rows()),
-          columns_(storage.columns()) {
+          columns_(storage.columns()), position_of_(order.position_of.data()) {
         if (forms_groups)
             longest_in_group_ = forward_ ? std::numeric_limits<std::int32_t>::max() : longest_upper_in_group;
     }
 
-    /// Begins a chunk, whose rows are numbered in the order of the sweep.
-    void begin(std::int32_t chunk) {
-        first_ = order_.chunk_ptr[chunk];
-        end_ = order_.chunk_ptr[chunk + 1];
-    }
-
-    /// Places row k, or a group that begins there, at the block `begin`.
-    SweepRun place(BlockRow k, Offset begin) {
-        std::int32_t const length = row(k).length;
-        BlockRow const size = fits_group(k, length) ? group_rows : 1;
-        for (BlockRow r = 0; r < size; ++r) {
-            __builtin_prefetch(pattern_.cols.data() + row(std::min(k + r + ahead, end_ - first_ - 1)).begin);
-            BlockRow const lane = forward_ ? r : size - 1 - r; // lanes are in the order of their positions
-            place_row(row(k + r), begin + lane, size);
+    /// Places the rows at the positions first .. end - 1, whose lengths are known, from the block `begin` on. Calls
+    /// add(rows) for each single row and each group in the order of the sweep. Returns the end of the last row.
+    template <class Add> Offset place(BlockRow first, BlockRow end, Offset begin, Add const& add) {
+        first_ = first;
+        end_ = end;
+        divide(begin);
+        place_columns();
+        for (BlockRow k = 0; k < end - first;) {
+            std::int32_t const length = row(k).length();
+            BlockRow const size = row(k).is_in_group() ? group_rows : 1;
+            add(SweepRun{length, size, size, size > 1 && are_consecutive(columns_ + begin, length)});
+            begin += Offset(size) * length;
+            k += size;
         }
-        return {length, size, size, size > 1 && are_consecutive(columns_ + begin, length)};
+        return begin;
     }
-
-    [[nodiscard]] Row& row(BlockRow k) const { return rows_[forward_ ? first_ + k : end_ - 1 - k]; }
 
   private:
-    static constexpr BlockRow ahead = 16; ///< The rows by which prefetches of the pattern run ahead.
+    /// Row k in the order of the sweep.
+    [[nodiscard]] Row& row(BlockRow k) const { return rows_[forward_ ? first_ + k : end_ - 1 - k]; }
+
+    /// Forms groups and finds the places of the rows.
+    void divide(Offset next) {
+        for (BlockRow k = 0, size; k < end_ - first_; k += size) {
+            std::int32_t const length = row(k).length();
+            size = fits_group(k, length) ? group_rows : 1;
+            for (BlockRow r = 0; r < size; ++r) { // lanes are in the order of their positions
+                BlockRow const lane = forward_ ? r : size - 1 - r;
+                row(k + r) = {next + lane, length, size > 1};
+            }
+            next += Offset(size) * length;
+        }
+    }
 
     [[nodiscard]] bool fits_group(BlockRow k, std::int32_t length) const {
         if (length == 0 || length > longest_in_group_ || k + group_rows > end_ - first_) return false;
         for (BlockRow r = 1; r < group_rows; ++r) {
             bool const depends = order_.begins_depth[forward_ ? first_ + k + r : end_ - k - r] != 0;
-            if (depends || row(k + r).length != length) return false;
+            if (depends || row(k + r).length() != length) return false;
         }
         return true;
     }
 
-    /// `row` begins where find_rows() found it in the pattern.
-    void place_row(Row& row, Offset begin, std::int32_t stride) {
-        BlockRow const* const from = pattern_.cols.data() + row.begin;
-        BlockRow* const to = columns_ + begin;
-        for (std::int32_t e = 0; e < row.length; ++e) to[Offset(e) * stride] = order_.position_of[from[e]];
-        row.begin = begin;
-        row.stride = stride;
+    void place_columns() {
+        for (BlockRow k = first_; k < end_; ++k) {
+            BlockRow const i = order_.ascending[k];
+            Row const row = rows_[position_of_[i]];
+            BlockRow const* const from = pattern_.cols.data() + (forward_ ? pattern_.ptr[i] : pattern_.diagonal[i] + 1);
+            BlockRow* to = columns_ + row.begin();
+            std::int32_t const length = row.length(), stride = row.is_in_group() ? group_rows : 1;
+            for (std::int32_t e = 0; e < length; ++e, to += stride) *to = position_of_[from[e]];
+        }
     }
 
-    /// Whether the rows of a placed group have the same columns, moved by one from row to row.
+    /// Whether the rows of a group have the same columns, moved by one from row to row.
     static bool are_consecutive(BlockRow const* columns, std::int32_t length) {
         for (std::int32_t e = 0; e < length; ++e, columns += group_rows)
             for (BlockRow lane = 1; lane < group_rows; ++lane)
@@ -80,7 +103,8 @@ template <class T> class RowStorage<T>::Placement {
     std::int32_t longest_in_group_ = 0;
     Row* rows_;
     BlockRow* columns_;
-    BlockRow first_ = 0, end_ = 0; ///< The positions of the chunk.
+    BlockRow const* position_of_;
+    BlockRow first_ = 0, end_ = 0; ///< The positions of the block of rows.
 };
 
 template <class T>
@@ -89,6 +113,9 @@ RowStorage<T>::RowStorage(RowPattern const& pattern, ExecutionOrder const& order
     : forward_(direction == SweepDirection::forward), rows_(order.num_rows() * sizeof(Row), allocation),
       chunks_(order.num_chunks()),
       runs_(order.num_workers), packed_(order.num_workers) {
+    if (pattern.num_blocks() > most_blocks)
+        throw Error(Status::unsupported, fmt::format("an incomplete factor has {} blocks; at most {} are possible",
+                                                     pattern.num_blocks(), most_blocks));
     auto const for_each_chunk = [&](WorkerId w, auto const& visit) {
         std::int32_t const first = order.worker_ptr[w], last = order.worker_ptr[w + 1] - 1;
         for (std::int32_t k = 0; k <= last - first; ++k) visit(forward_ ? first + k : last - k);
@@ -98,18 +125,22 @@ RowStorage<T>::RowStorage(RowPattern const& pattern, ExecutionOrder const& order
             if (w < order.num_workers) for_each_chunk(w, body);
         });
     };
-    on_workers([&](std::int32_t chunk) { chunks_[chunk].blocks.last = find_rows(pattern, order, chunk); });
+    on_workers([&](std::int32_t chunk) { chunks_[chunk].blocks.last = find_lengths(pattern, order, chunk); });
+    bool const forms_groups = block_size == 1 && !is_complex<T>;
     Offset blocks = 0;
-    for (WorkerId w = 0; w < order.num_workers; ++w)
+    for (WorkerId w = 0; w < order.num_workers; ++w) {
+        Offset const blocks_before = blocks;
         for_each_chunk(w, [&](std::int32_t chunk) {
             Offset const first = std::exchange(blocks, blocks + chunks_[chunk].blocks.last);
             chunks_[chunk] = {.blocks = {first, blocks}, .worker = w};
         });
+        if (forms_groups) packed_[w].reserve(blocks - blocks_before); // its pages are touched only if they are used
+    }
     columns_ = Arena(blocks * sizeof(BlockRow), allocation);
     values_ = Arena(blocks * block_size * block_size * sizeof(T), allocation);
     auto const place = [&](std::int32_t chunk) {
-        Placement placement(*this, pattern, order, block_size == 1 && !is_complex<T>);
-        place_chunk(placement, chunk, order.chunk_ptr[chunk + 1] - order.chunk_ptr[chunk]);
+        Placement placement(*this, pattern, order, forms_groups);
+        place_chunk(placement, chunk, order);
         if (!order.node_of_chunk.empty() && allocation != Allocation::global)
             populate(std::as_writable_bytes(values_of(chunk, Index(block_size) * block_size)));
     };
@@ -119,53 +150,56 @@ RowStorage<T>::RowStorage(RowPattern const& pattern, ExecutionOrder const& order
     } else {
         on_workers(place);
     }
+    for (auto& list : packed_)
+        if (list.empty()) list = {};
 }
 
-/// Finds the rows of a chunk in the pattern, for place_chunk(). Returns the number of their blocks.
+/// Finds the lengths of the rows of a chunk. Returns the number of their blocks.
 template <class T>
-Offset RowStorage<T>::find_rows(RowPattern const& pattern, ExecutionOrder const& order, std::int32_t chunk) {
-    constexpr BlockRow ahead = 32; // prefetch distance: rows are far from each other in the pattern
-    BlockRow const end = order.chunk_ptr[chunk + 1];
+Offset RowStorage<T>::find_lengths(RowPattern const& pattern, ExecutionOrder const& order, std::int32_t chunk) {
     Offset blocks = 0;
-    for (BlockRow p = order.chunk_ptr[chunk]; p < end; ++p) {
-        BlockRow const later = order.row_at[std::min(p + ahead, end - 1)], row = order.row_at[p];
-        __builtin_prefetch(&pattern.ptr[later]);
-        __builtin_prefetch(&pattern.diagonal[later]);
-        Offset const first = forward_ ? pattern.ptr[row] : pattern.diagonal[row] + 1;
-        Offset const last = forward_ ? pattern.diagonal[row] : pattern.ptr[row + 1];
-        rows()[p] = {first, static_cast<std::int32_t>(last - first), 1};
-        blocks += last - first;
+    for (BlockRow k = order.chunk_ptr[chunk]; k < order.chunk_ptr[chunk + 1]; ++k) {
+        BlockRow const i = order.ascending[k];
+        Offset const length =
+            forward_ ? pattern.diagonal[i] - pattern.ptr[i] : pattern.ptr[i + 1] - pattern.diagonal[i] - 1;
+        if (length > longest_row)
+            throw Error(Status::unsupported, fmt::format("a row of an incomplete factor has {} blocks; at most {} are possible",
+                                                         length, longest_row));
+        rows()[order.position_of[i]] = {0, length, false};
+        blocks += length;
     }
     return blocks;
 }
 
 /// Places the rows of a chunk one after the other, those of a group together.
-template <class T> void RowStorage<T>::place_chunk(Placement& placement, std::int32_t chunk, BlockRow num_rows) {
+template <class T>
+void RowStorage<T>::place_chunk(Placement& placement, std::int32_t chunk, ExecutionOrder const& order) {
     Chunk& of = chunks_[chunk];
     of.first_run = static_cast<std::int32_t>(runs_[of.worker].size());
-    placement.begin(chunk);
+    BlockRow const first = order.chunk_ptr[chunk], num_rows = order.chunk_ptr[chunk + 1] - first;
+    BlockRow const num_blocks = (num_rows + rows_per_block - 1) / rows_per_block;
     Offset next = of.blocks.first, packed = 0;
-    for (BlockRow k = 0; k < num_rows;) {
-        SweepRun const rows = placement.place(k, next);
-        add_run(chunk, rows);
-        Offset const blocks = Offset(rows.num_rows) * rows.blocks_per_row;
-        if (rows.is_packed) packed += blocks;
-        next += blocks;
-        k += rows.num_rows;
+    SweepRun run = {};
+    for (BlockRow k = 0; k < num_blocks; ++k) {
+        BlockRow const begin = (forward_ ? k : num_blocks - 1 - k) * rows_per_block;
+        next = placement.place(first + begin, first + std::min(begin + rows_per_block, num_rows), next, [&](SweepRun const& rows) {
+            if (rows.is_packed) packed += Offset(rows.num_rows) * rows.blocks_per_row;
+            if (continues_run(run, rows)) {
+                run.num_rows += rows.num_rows;
+            } else {
+                add_run(chunk, run);
+                run = rows;
+            }
+        });
     }
+    add_run(chunk, run);
     pack(chunk, packed);
 }
 
-template <class T> void RowStorage<T>::add_run(std::int32_t chunk, SweepRun const& rows) {
-    auto& runs = runs_[chunks_[chunk].worker];
-    bool const continues = chunks_[chunk].num_runs > 0 && runs.back().blocks_per_row == rows.blocks_per_row &&
-                           runs.back().stride == rows.stride && runs.back().is_packed == rows.is_packed;
-    if (continues) {
-        runs.back().num_rows += rows.num_rows;
-    } else {
-        runs.push_back(rows);
-        ++chunks_[chunk].num_runs;
-    }
+template <class T> void RowStorage<T>::add_run(std::int32_t chunk, SweepRun const& run) {
+    if (run.num_rows == 0) return;
+    runs_[chunks_[chunk].worker].push_back(run);
+    ++chunks_[chunk].num_runs;
 }
 
 /// Makes the list of the columns of a chunk, in whose packed groups there are `packed` blocks. Sweeps do without if there
@@ -194,13 +228,20 @@ template <class T> void RowStorage<T>::pack(std::int32_t chunk, Offset packed) {
 /// Unites the runs of a chunk, the last one of its worker so far, that differ only in packing.
 template <class T> void RowStorage<T>::unite_runs(std::int32_t chunk) {
     auto const first = runs_[chunks_[chunk].worker].begin() + chunks_[chunk].first_run;
-    std::vector<SweepRun> const runs(first, runs_[chunks_[chunk].worker].end());
+    LargeVector<SweepRun> const runs(first, runs_[chunks_[chunk].worker].end());
     runs_[chunks_[chunk].worker].erase(first, runs_[chunks_[chunk].worker].end());
     chunks_[chunk].num_runs = 0;
+    SweepRun united = {};
     for (SweepRun run : runs) {
         run.is_packed = false;
-        add_run(chunk, run);
+        if (continues_run(united, run)) {
+            united.num_rows += run.num_rows;
+        } else {
+            add_run(chunk, united);
+            united = run;
+        }
     }
+    add_run(chunk, united);
 }
 
 #define ESPALIER_INSTANTIATE(T) template class RowStorage<T>;

@@ -11,6 +11,7 @@
 
 #include "incomplete/execution_order.hpp"
 #include "incomplete/sweep_kernels.hpp"
+#include "runtime/large_vector.hpp"
 #include "runtime/memory.hpp"
 #include "runtime/worker_team.hpp"
 
@@ -23,16 +24,22 @@ template <class T> class RowStorage {
     /// Places the rows lower(i) or upper(i) of a pattern in the order of a forward or of a backward sweep.
     /// Columns are stored as positions. The values are zero. Their memory is touched by the calling thread with
     /// Allocation::global, by the workers of the rows if chunks have NUMA nodes, and not at all otherwise.
+    /// Error{unsupported} for a pattern or a row beyond the limits below.
     RowStorage(RowPattern const& pattern, ExecutionOrder const& order, SweepDirection direction,
                int block_size, Allocation allocation, WorkerTeam& team);
 
-    static constexpr std::size_t bytes_of_row = 16; ///< Beside columns and values.
+    static constexpr std::size_t bytes_of_row = 8; ///< Beside columns and values.
+    /// Limits on the blocks of a pattern and of a row. Rows of the storage are read in any order during a factorization,
+    /// so they are small.
+    static constexpr int length_bits = 27;
+    static constexpr std::int32_t longest_row = (1 << length_bits) - 1;
+    static constexpr Offset most_blocks = (Offset(1) << (63 - length_bits)) - 1;
 
     /// First block of the row at a position, in columns() and, times the entries of a block, in values().
-    [[nodiscard]] Offset begin(BlockRow position) const { return rows()[position].begin; }
-    [[nodiscard]] std::int32_t length(BlockRow position) const { return rows()[position].length; }
+    [[nodiscard]] Offset begin(BlockRow position) const { return rows()[position].begin(); }
+    [[nodiscard]] std::int32_t length(BlockRow position) const { return rows()[position].length(); }
     /// The distance of a block of the row to the next one, in blocks.
-    [[nodiscard]] std::int32_t stride(BlockRow position) const { return rows()[position].stride; }
+    [[nodiscard]] std::int32_t stride(BlockRow position) const { return rows()[position].is_in_group() ? group_rows : 1; }
     [[nodiscard]] BlockRow* columns() const { return columns_.as<BlockRow>().data(); }
     [[nodiscard]] T* values() const { return values_.as<T>().data(); }
     /// The first block of a chunk, whose blocks are contiguous.
@@ -64,15 +71,24 @@ template <class T> class RowStorage {
     }
 
   private:
-    struct Row {
-        Offset begin; ///< The first block in the pattern until the row is placed, then in the storage.
-        std::int32_t length, stride;
+    /// The first block, the number of blocks, and whether the row is in a group.
+    class Row {
+      public:
+        Row(Offset begin, Offset length, bool is_in_group)
+            : bits_(static_cast<std::uint64_t>(begin) << (length_bits + 1) | static_cast<std::uint64_t>(length) << 1 |
+                    static_cast<std::uint64_t>(is_in_group)) {}
+        [[nodiscard]] Offset begin() const { return static_cast<Offset>(bits_ >> (length_bits + 1)); }
+        [[nodiscard]] std::int32_t length() const { return static_cast<std::int32_t>(bits_ >> 1) & longest_row; }
+        [[nodiscard]] bool is_in_group() const { return (bits_ & 1) != 0; }
+
+      private:
+        std::uint64_t bits_;
     };
     class Placement;
 
-    Offset find_rows(RowPattern const& pattern, ExecutionOrder const& order, std::int32_t chunk);
-    void place_chunk(Placement& placement, std::int32_t chunk, BlockRow num_rows);
-    void add_run(std::int32_t chunk, SweepRun const& rows);
+    Offset find_lengths(RowPattern const& pattern, ExecutionOrder const& order, std::int32_t chunk);
+    void place_chunk(Placement& placement, std::int32_t chunk, ExecutionOrder const& order);
+    void add_run(std::int32_t chunk, SweepRun const& run);
     void pack(std::int32_t chunk, Offset packed);
     void unite_runs(std::int32_t chunk);
 
@@ -89,8 +105,8 @@ template <class T> class RowStorage {
     Arena rows_; ///< By position.
     Arena columns_, values_;
     std::vector<Chunk> chunks_;
-    std::vector<std::vector<SweepRun>> runs_;   ///< By worker.
-    std::vector<std::vector<BlockRow>> packed_; ///< By worker: the columns of chunks with packed groups.
+    std::vector<LargeVector<SweepRun>> runs_;   ///< By worker.
+    std::vector<LargeVector<BlockRow>> packed_; ///< By worker: the columns of chunks with packed groups.
 };
 
 } // namespace espalier

@@ -26,7 +26,7 @@ TEST(CoarseString, NamesTheBadPlace) {
         char const *text, *message;
     };
     for (auto const& [text, message] : {
-             Case{"", "position 1: an operator is missing; known are B, C, D, F, G, H, S"},
+             Case{"", "position 1: an operator is missing; known are B, C, D, F, G, H, S, T"},
              Case{"SX(3)", "position 2: 'X' is no operator; known are B, C, D, F, G, H, S"},
              Case{"s", "position 1: 's' is no operator"},
              Case{"SD", "position 3: D needs a number in parentheses, as in D(4)"},
@@ -59,7 +59,7 @@ TEST(Coarsen, AppliesOperatorsFromLeftToRight) {
 TEST(Coarsen, ChainsMakeCoarseGraphsOfRandomGraphs) {
     for (unsigned seed = 0; seed < 10; ++seed) {
         auto const graph = graph_of(250, random_edges(250, 2, seed));
-        for (char const* text : {"SD(300)F(32)", "SF(3)D(2)S", "CD(4)", "D(3)D(3)C(2)", "G(2)D(2)", "SH(3)S"})
+        for (char const* text : {"SD(300)F(32)", "SF(3)D(2)S", "CD(4)", "D(3)D(3)C(2)", "G(2)D(2)", "SH(3)S", "B(2)T(25)G(2)"})
             expect_coarse(graph, coarsen(graph, text));
     }
 }

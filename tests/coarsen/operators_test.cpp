@@ -67,12 +67,38 @@ TEST(AggregateBlocks, TakesConsecutiveTasks) {
     EXPECT_EQ(aggregate_blocks(independent, 3), (Aggregation{0, 0, 0, 1}));
 }
 
+// Two leaves (0, 1, 2) and (3, 4), their separators 5 and 6, and a third leaf (7, 8).
+TaskGraph dissected() {
+    return graph_of(9, {{0, 2}, {1, 2}, {0, 5}, {2, 5}, {3, 4}, {3, 5}, {4, 6}, {5, 6}, {7, 8}});
+}
+
+TEST(AggregateTrees, TakesSubdomainsBelowTheirSeparators) {
+    EXPECT_EQ(aggregate_trees(dissected(), 1), (Aggregation{0, 0, 0, 0, 0, 0, 0, 0, 1}));
+    EXPECT_EQ(aggregate_trees(dissected(), 2), (Aggregation{0, 0, 0, 1, 1, 2, 2, 3, 3}));
+    EXPECT_EQ(aggregate_trees(dissected(), 3), (Aggregation{0, 0, 0, 1, 1, 2, 2, 3, 3}));
+    EXPECT_EQ(aggregate_trees(dissected(), 6), (Aggregation{0, 0, 0, 0, 0, 0, 1, 2, 2}));
+    EXPECT_EQ(aggregate_trees(dissected(), 9), (Aggregation{0, 0, 0, 0, 0, 0, 0, 1, 1}));
+}
+
+TEST(AggregateTrees, AreSmallIfTheyDependOnOthers) {
+    for (unsigned seed = 0; seed < 20; ++seed) {
+        auto const graph = graph_of(80, random_edges(80, 1, seed));
+        auto const trees = quotient_graph(graph, aggregate_trees(graph, 30));
+        for (TaskId tree = 0; tree < trees.graph.num_tasks(); ++tree) {
+            auto const parts = trees.parts_of(tree);
+            EXPECT_EQ(parts.back() - parts.front() + 1, std::ssize(parts));
+            EXPECT_LE(parts.size(), trees.graph.num_predecessors[tree] == 0 ? 30u : 8u);
+        }
+    }
+}
+
 TEST(Operators, RefuseCountsBelowOne) {
     auto const graph = grid_tasks(2, 2);
     EXPECT_THROW((void)aggregate_fronts(graph, 0), Error);
     EXPECT_THROW((void)aggregate_descendants(graph, 0), Error);
     EXPECT_THROW((void)aggregate_continuations(graph, 0), Error);
     EXPECT_THROW((void)aggregate_blocks(graph, 0), Error);
+    EXPECT_THROW((void)aggregate_trees(graph, 0), Error);
 }
 
 /// Random graphs, with and without costs.
@@ -104,6 +130,7 @@ TEST(Operators, KeepTheirBoundsOnRandomGraphs) {
                 EXPECT_LE(std::ssize(descendants.parts_of(a)), bound + 1);
 
             expect_coarse(graph, quotient_graph(graph, aggregate_blocks(graph, bound)));
+            expect_coarse(graph, quotient_graph(graph, aggregate_trees(graph, bound)));
             auto const lines = quotient_graph(graph, aggregate_continuations(graph, bound));
             expect_coarse(graph, lines);
             for (TaskId a = 0; a < lines.graph.num_tasks(); ++a) {

@@ -87,8 +87,26 @@ TEST_P(OrderOfWorkers, WaitsForEveryRowThatARowNeeds) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, OrderOfWorkers, ::testing::Values(1, 2, 4));
 
+/// A line of unknowns, ordered by nested dissection.
+RowPattern dissected_line(Index n) {
+    std::vector<Index> positions(n);
+    Index next = n;
+    auto const number = [&](auto const& self, Index first, Index last) -> void {
+        if (first == last) return;
+        Index const middle = (first + last) / 2;
+        positions[middle] = --next;
+        self(self, middle + 1, last);
+        self(self, first, middle);
+    };
+    number(number, 0, n);
+    return block_pattern(
+        matrix_of(n, Symmetry::symmetric, [](Index i, Index j) { return i == j || i == j + 1; }), 1, positions);
+}
+
 TEST(ExecutionOrder, HasTheGroupsOfItsCoarseString) {
-    for (auto const& pattern : {grid_pattern(40, 9, 7), grid_pattern(3, 1, 70), random_pattern(300, 8)})
+    EXPECT_TRUE(fast_string(dissected_line(5000), 2).starts_with("T(19)G(2)"));
+    for (auto const& pattern :
+         {grid_pattern(40, 9, 7), grid_pattern(3, 1, 70), random_pattern(300, 8), dissected_line(5000)})
         for (int const workers : {2, 3}) {
             auto const order = make_execution_order(pattern, workers);
             auto const other = make_execution_order(pattern, workers, fast_string(pattern, workers));

@@ -210,6 +210,26 @@ TYPED_TEST(IncompleteFactorOf, WithDenseBlocksIsTheScalarFactor) {
     }
 }
 
+// Matrices of whole blocks are read block by block, others value by value.
+TYPED_TEST(IncompleteFactorOf, OfBlocksWithAGapIsTheFactorWithAZero) {
+    using T = TypeParam;
+    for (int const size : {2, 3, 6}) {
+        auto whole = block_matrix<T>(16, size, Symmetry::general, 7);
+        CscMatrix<T> gap = whole;
+        whole.values[1] = 0;
+        gap.row_ind.erase(gap.row_ind.begin() + 1);
+        gap.values.erase(gap.values.begin() + 1);
+        for (std::size_t j = 1; j < gap.col_ptr.size(); ++j) --gap.col_ptr[j];
+        ASSERT_TRUE(whole_blocks(whole, size));
+        ASSERT_FALSE(whole_blocks(gap, size));
+        auto const b = random_vector<T>(gap.rows, 4);
+        for (Index const levels : {0, 1}) {
+            IncompleteOptions const options{.levels = levels, .block_size = size};
+            EXPECT_EQ(solve<T>(gap, options, team_of(2), b), solve<T>(whole, options, team_of(2), b));
+        }
+    }
+}
+
 TYPED_TEST(IncompleteFactorOf, HasTheSameBitsForAllWorkersAndCoarseStrings) {
     using T = TypeParam;
     for (int const size : {1, 2})

@@ -114,6 +114,37 @@ TEST(BlockPattern, HasTheBlocksWithEntriesAndTheDiagonal) {
     EXPECT_TRUE(block_pattern(lower, 2).symmetric);
 }
 
+TEST(WholeBlocks, AreFoundIfEveryEntryIsInOne) {
+    auto const blocks = [](Index i, Index j) { return (i / 3 + 2 * (j / 3)) % 4 < 2; };
+    auto const a = matrix_of(30, Symmetry::general, blocks);
+    for (int const threads : {1, 3}) {
+        auto const whole = whole_blocks(a, 3, threads);
+        ASSERT_TRUE(whole);
+        std::set<std::pair<Index, Index>> found, expected;
+        for (BlockRow j = 0; j < 10; ++j)
+            for (Offset k = whole->ptr[j]; k < whole->ptr[j + 1]; ++k) found.emplace(whole->rows[k], j);
+        for (Index j = 0; j < 30; ++j)
+            for (Index i = 0; i < 30; ++i)
+                if (blocks(i, j)) expected.emplace(i / 3, j / 3);
+        EXPECT_EQ(found, expected);
+        EXPECT_EQ(blocks_of(block_pattern(a, 3, {}, &*whole)), blocks_of(block_pattern(a, 3)));
+    }
+    EXPECT_FALSE(whole_blocks(a, 1));
+    EXPECT_FALSE(whole_blocks(a, 2));
+    EXPECT_FALSE(whole_blocks(a, 4));
+    for (Index const missing : {0, 4, 8}) {
+        auto const gap = matrix_of(30, Symmetry::general, [&](Index i, Index j) {
+            return blocks(i, j) && !(i == 3 + missing % 3 && j == missing / 3);
+        });
+        EXPECT_EQ(gap.stored() + 1, a.stored());
+        EXPECT_FALSE(whole_blocks(gap, 3));
+    }
+    // As many entries in each column of the middle block, but in other rows.
+    auto const moved = matrix_of(6, Symmetry::general, [](Index i, Index j) { return j < 3 ? i < 3 : i - j % 2 <= 2 && i >= j % 2; });
+    EXPECT_FALSE(whole_blocks(moved, 3));
+    EXPECT_FALSE(whole_blocks(matrix_of(6, Symmetry::symmetric, [](Index, Index) { return true; }), 3));
+}
+
 TEST(BlockPattern, MovesBlockRowsToTheirPositions) {
     for (auto const symmetry : {Symmetry::general, Symmetry::symmetric}) {
         auto const a = random_matrix(24, symmetry, 0.1, 5);
