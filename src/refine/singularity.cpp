@@ -63,7 +63,7 @@ template <class T> class NullVector {
         return measure();
     }
 
-    [[nodiscard]] WeakestDirection found() const { return {smallest_, std::max(0.0, known_)}; }
+    [[nodiscard]] WeakestDirection found() const { return {smallest_, std::max(0.0, known_), true}; }
 
   private:
     // Returns false when y cannot be improved any more.
@@ -117,8 +117,8 @@ template <class T> bool grows_as_singular(DistributedMatrix<T> const& a, std::sp
             largest[1] = infinity_norm(column);
             largest[2] = infinity_norm(std::span<T const>(image));
         });
-        if (!std::isfinite(norms[0])) continue; // then growth says nothing about the matrix
-        if (!std::isfinite(norms[1]) || !std::isfinite(norms[2])) return true;
+        // Growth of numbers that are not finite says nothing about the matrix.
+        if (!std::isfinite(norms[0]) || !std::isfinite(norms[1])) continue;
         // A large x that does not solve the system proves nothing, because op(A) x is large as well.
         if (!(unit * norms[1] <= 0.01 * std::max(norms[0], norms[2]))) return true;
     }

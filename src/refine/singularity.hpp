@@ -23,13 +23,15 @@
 namespace espalier {
 
 struct WeakestDirection {
-    double distance = 0; ///< The smallest w of the iteration; 0 if the factors break down.
-    double known = 0;    ///< |y^H A~^-1 A y| / y^H y, which is 1 for accurate factors.
+    double distance = 0;    ///< The smallest w of the iteration.
+    double known = 0;       ///< |y^H A~^-1 A y| / y^H y, which is 1 for accurate factors.
+    bool is_finite = false; ///< If not, the factors break down, and nothing is known about A.
 
     /// Whether A is singular to working precision: w is below 50 epsilon, and either within the rounding of
     /// the entries or not resolved by the factors.
     template <class T> [[nodiscard]] bool is_singular() const {
         auto const eps = static_cast<double>(epsilon<T>);
+        if (!is_finite) return false;
         return distance <= eps || (distance <= 50 * eps && !(known > 0.5 && known < 1.5));
     }
 };
@@ -40,7 +42,7 @@ WeakestDirection weakest_direction(DistributedMatrix<T> const& a, ApplyInverse<T
 
 /// Whether a column of x is so large, |A| |x| > max(|b|, |op(A) x|) / (100 epsilon) in infinity norms and
 /// largest entries, that the rounding of x alone makes op(A) x differ from b. For a well-scaled matrix this
-/// is a sign of singularity. Columns whose b is not finite do not count. Collective.
+/// is a sign of singularity. Columns whose b or x is not finite do not count. Collective.
 template <class T> bool grows_as_singular(DistributedMatrix<T> const& a, std::span<T const> b,
                                           std::span<T const> x, Index nrhs, MatrixOp op);
 

@@ -180,10 +180,9 @@ template <class T>
 void Refiner<T>::examine(DistributedMatrix<T> const& block, ApplyInverse<T> const& inverse) {
     auto const eps = static_cast<double>(epsilon<T>);
     WeakestDirection const weakest = weakest_direction<T>(block, inverse);
-    singularity_.condition_estimate =
-        1 / std::max(weakest.distance, eps); // larger values are hidden by rounding
+    if (weakest.is_finite) singularity_.condition_estimate = 1 / std::max(weakest.distance, eps); // rounding hides more
     singularity_.is_near = weakest.template is_singular<T>();
-    if (!singularity_.is_near && pivots_replaced_ > 0 && !has_growth() &&
+    if (!singularity_.is_near && pivots_replaced_ > 0 &&
         probe_grows_as_singular<T>(block, inverse, context_.interrupt())) {
         singularity_.is_near = true;
         singularity_.condition_estimate = 1 / eps;

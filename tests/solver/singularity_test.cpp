@@ -145,6 +145,31 @@ TEST(Singularity, IsNotConcludedFromUselessFactors) {
     }
 }
 
+// In columns that are eliminated one by one, entries double in each step, up to 2^1023. They are finite, and solutions are
+// not. A zero pivot elsewhere is replaced. Columns of split panels cannot be delayed.
+TEST(Singularity, IsNotConcludedFromSolutionsThatOverflow) {
+    Index const n = 1028; // of the block that grows
+    auto const a = matrix_of(n + 2, Symmetry::general, [](Index i, Index j) {
+        if (i >= n || j >= n) return i >= n && j >= n && i != j ? 1.0 : 0.0;
+        return i == j ? 2.0 : i == j + 1 ? 4.0 : i == 0 && j == n - 1 ? 0.0625 : 0.0;
+    });
+    Options options;
+    options.ordering = OrderingMethod::natural;
+    options.factorization = Factorization::lu;
+    options.supernodes = Toggle::on;
+    options.matching = options.scaling = Toggle::off;
+    options.pivoting = Pivoting::static_pivots;
+    options.max_block_width = 1;
+    options.splitting = Splitting::two_d;
+    options.split_width = options.split_rows = 1;
+    options.split_seconds = 0;
+    auto solver = factorized(a, options);
+    EXPECT_EQ(solver.report().factor.pivots_replaced, 1);
+    EXPECT_FALSE(solver.report().factor.numerically_singular);
+    EXPECT_EQ(solve_and_refine(solver, a, random_vector<double>(a.cols, 1)).status, Status::inaccurate);
+    EXPECT_FALSE(solver.report().factor.numerically_singular);
+}
+
 TEST(Conditioning, NearSingularityStillGivesFullAccuracy) {
     // The entries are exact and between -1 and 2, and the inverse is of order 1e13: x = 1 over 2^-44.
     constexpr Index n = 24;
