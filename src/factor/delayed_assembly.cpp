@@ -187,9 +187,7 @@ template <class T> std::size_t DelayedAssembly<T>::forget_received(CblkId k) {
     return bytes;
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template void copy_panel<T>(MatrixView<T const>, bool, MatrixView<T>);                                   \
-    template class DelayedAssembly<T>;
-ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(copy_panel)
+ESPALIER_INSTANTIATE_CLASS(DelayedAssembly)
 
 } // namespace espalier

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "factor/panel_pivots.hpp"
-#include "kernels/pivot_search.hpp"
 #include "kernels/product.hpp"
 #include "kernels/threshold.hpp"
 #include "runtime/process_limits.hpp"

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "factor/pivots.hpp"
-#include "kernels/pivot_search.hpp"
 #include "kernels/product.hpp"
 #include "kernels/threshold.hpp"
 #include "kernels/triangular.hpp"
