@@ -27,7 +27,10 @@ InstructionSet instructions_of_processor() {
 }
 
 InstructionSet widest_instruction_set() {
-    return std::min(instructions_of_processor(), ESPALIER_AVX512 ? InstructionSet::avx512 : InstructionSet::avx2);
+    constexpr auto compiled = ESPALIER_VECTOR_BITS >= 512   ? InstructionSet::avx512
+                              : ESPALIER_VECTOR_BITS >= 256 ? InstructionSet::avx2
+                                                            : InstructionSet::baseline;
+    return std::min(instructions_of_processor(), compiled);
 }
 
 } // namespace espalier

@@ -2,9 +2,9 @@
 // selected at run time, so one binary runs on old and new processors.
 #pragma once
 
-// Sanitizer builds set it to 0, because the compiler takes long for these kernels, which share their source with avx2.
-#ifndef ESPALIER_AVX512
-#define ESPALIER_AVX512 1
+// The bits of the widest vectors of kernels. Sanitizer builds have fewer: all share a source that takes long to compile.
+#ifndef ESPALIER_VECTOR_BITS
+#define ESPALIER_VECTOR_BITS 512
 #endif
 
 namespace espalier {

@@ -10,12 +10,12 @@ namespace {
 
 using namespace column_group;
 
-// Calls body(columns) with the constant `columns` = count, which is less than `below`.
+// Calls body(columns) with the constant `columns` = count, if 0 < count < below.
 template <int below, class Body> ESPALIER_INLINE void with_constant(Index count, Body const& body) {
-    if constexpr (below > 1) {
-        if (count == below - 1) return body(std::integral_constant<int, below - 1>());
-        with_constant<below - 1>(count, body);
+    [&]<int... before>(std::integer_sequence<int, before...>) ESPALIER_INLINE_LAMBDA {
+        (void)((count == before + 1 && (body(std::integral_constant<int, before + 1>()), true)) || ...);
     }
+    (std::make_integer_sequence<int, below - 1>());
 }
 
 // Calls body(columns, first column) for the groups of `most` columns from the first to the last, `columns` being a

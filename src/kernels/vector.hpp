@@ -72,11 +72,11 @@ template <class R, int width> ESPALIER_INLINE void times_i(VectorOf<R, width>& x
 template <class Body, class... Args> auto run_baseline(Args const&... args) {
     return Body::template run<16>(args...);
 }
-#if defined(__x86_64__)
+#if defined(__x86_64__) && ESPALIER_VECTOR_BITS >= 256
 template <class Body, class... Args> [[gnu::target("avx2,fma")]] auto run_avx2(Args const&... args) {
     return Body::template run<32>(args...);
 }
-#if ESPALIER_AVX512
+#if ESPALIER_VECTOR_BITS >= 512
 template <class Body, class... Args>
 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma")]] auto run_avx512(Args const&... args) {
     return Body::template run<64>(args...);
@@ -85,9 +85,9 @@ template <class Body, class... Args>
 #endif
 
 /// Calls Body::run<bytes>(args...) compiled for these instructions, which the processor must support.
-template <class Body, class... Args> auto run_with(InstructionSet instructions, Args const&... args) {
-#if defined(__x86_64__)
-#if ESPALIER_AVX512
+template <class Body, class... Args> auto run_with([[maybe_unused]] InstructionSet instructions, Args const&... args) {
+#if defined(__x86_64__) && ESPALIER_VECTOR_BITS >= 256
+#if ESPALIER_VECTOR_BITS >= 512
     if (instructions == InstructionSet::avx512) return run_avx512<Body>(args...);
 #endif
     if (instructions == InstructionSet::avx2) return run_avx2<Body>(args...);
