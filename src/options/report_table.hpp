@@ -186,6 +186,7 @@ void visit_fields(R& r, Visit&& visit) {
     visit("message_bytes", r.message_bytes);
     visit("idle_s", r.idle_s);
     visit("process", r.process);
+    visit("notes", r.notes);
 }
 
 /// Calls visit(group, name, member...) for each field of the whole report; `group` is empty for fields of the

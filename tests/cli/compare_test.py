@@ -92,6 +92,12 @@ class Compare(CommandTest):
             self.assertIn(part, text)
         self.assertIn("one run each", self.succeed("compare", "lap3d:4", "--vary", "ordering=amd", "--repeat", 1))
 
+    def test_the_notes_of_runs_are_named_with_their_rows(self):
+        asked = ["compare", "lap3d:8", "--repeat", 2, "--split", "2d", "--vary", "threads=1,2", "--vary", "nrhs=1,2"]
+        none = "split 2d has no effect with one thread"
+        self.assertIn(f"note        2 of 4 rows: {none}\n", self.succeed(*asked))
+        self.assertEqual([none in row["notes"] for row in self.report(*asked)["rows"]], [True, True, False, False])
+
     def test_combinations_that_need_more_memory_together_than_there_is_take_turns(self):
         need = self.report("analyze", "lap3d:6", "--threads", 1)["analysis"]["memory_bytes"]
         arguments = ("compare", "lap3d:6", "--vary", "alloc=global,local", "--threads", 1, "--repeat", 2)

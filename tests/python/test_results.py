@@ -134,8 +134,10 @@ def test_predictions_of_any_machine_add_up(tmp_path):
     text = path.read_text()
     assert text.startswith("%EventDef") and "lap3d:8" in text
     assert there.comm_threads == 1 and there.communication_s == 0  # communication threads have their own cores
-    solver.set_options(comm_threads=0)
+    assert here.notes == there.notes == ()
+    solver.set_options(comm_threads=0, split="2d")
     solver.analyze(laplacian(8))
+    assert solver.predict(threads=1).notes == ("split 2d has no effect with one thread",)
     workers = solver.predict(3)
     assert workers.comm_threads == 0 < workers.communication_s
     assert workers.work_s + workers.communication_s + workers.idle_s.sum() == pytest.approx(12 * workers.factor_s)

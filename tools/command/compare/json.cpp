@@ -37,6 +37,7 @@ Json row_json(CompareRecord const& record, CompareRow const& row) {
         row.schedule.expected_s < 0 ? Json(nullptr) : Json(row.schedule.expected_s);
     json["schedule_default_s"] =
         row.schedule.default_s < 0 ? Json(nullptr) : Json(row.schedule.default_s);
+    json["notes"] = row.notes;
     json["status"] = to_string(row.status);
     json["message"] = row.message.empty() ? Json(nullptr) : Json(row.message);
     return json;

@@ -34,6 +34,11 @@ RunOptions with_most_columns(RunOptions run, std::vector<CompareCase> const& cas
     return run;
 }
 
+void add_notes(CompareRow& row, Report const& report) {
+    for (std::string const& note : report.notes)
+        if (std::ranges::find(row.notes, note) == row.notes.end()) row.notes.push_back(note);
+}
+
 template <class T> class Measurement {
   public:
     Measurement(CompareRecord& record, std::vector<CompareCase> cases, AnyMatrix&& matrix)
@@ -76,6 +81,7 @@ template <class T> class Measurement {
         AnalysisReport const& analysis = solver->report().analysis;
         CompareRow& row = record_.rows[k];
         row.schedule = solver->report().schedule;
+        add_notes(row, solver->report());
         row.analysis_s = analysis.total_s;
         row.flops = analysis.flops;
         row.memory_bytes = static_cast<double>(analysis.memory_bytes);
@@ -110,6 +116,7 @@ template <class T> class Measurement {
         solver.refine(matrix_, b, x, nrhs, asked.op);
         Report const& report = solver.report();
         CompareRow& row = record_.rows[k];
+        add_notes(row, report);
         row.tasks = static_cast<double>(report.factor.tasks);
         row.messages = static_cast<double>(report.factor.messages);
         row.message_bytes = static_cast<double>(report.factor.message_bytes);

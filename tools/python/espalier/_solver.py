@@ -94,6 +94,8 @@ class Prediction(NamedTuple):
     #: Idle time of each worker, processes x threads.
     idle_s: npt.NDArray[np.float64]
     process: tuple[ProcessPrediction, ...]
+    #: Settings that have no effect on this schedule, one sentence each.
+    notes: tuple[str, ...]
 
 
 #: The path of a trace.
@@ -421,6 +423,7 @@ class Solver:
         found = work.handle.predict(processes, threads, path, name)
         found["idle_s"] = np.array(found["idle_s"]).reshape(found["processes"], found["threads"])
         found["process"] = tuple(_named(ProcessPrediction, one) for one in found["process"])
+        found["notes"] = tuple(found["notes"])
         prediction: Prediction = _named(Prediction, found)
         return prediction
 
