@@ -28,9 +28,17 @@ class Dense(CommandTest):
                     self.assertEqual(found["predicted_s"] is None, schedule != "static")
                     self.assertLessEqual(found["critical_path_s"], found["work_s"])
                     self.assertTrue(0 <= found["idle"] <= 1)
+                    self.assertEqual((found["tiles_of_node"], found["local_share"]), ([], None))
                     if schedule == "static":
                         self.assertEqual(found["steals"], 0)
                         self.assertGreaterEqual(found["predicted_s"], found["critical_path_s"] * 0.999)
+
+    def test_the_nodes_of_tiles_are_reported(self):
+        found = self.report("dense", "--n", 100, "--tile", 16, "--repeat", 1, "--schedule", "places", "--threads", 2)
+        nodes = len(self.report("machine", "--dgemm-order", 50)["numa_nodes"])
+        self.assertEqual(len(found["tiles_of_node"]), nodes)
+        if sum(found["tiles_of_node"]) == 28 and nodes == 1: # else the system does not say where pages lie
+            self.assertEqual(found["local_share"], 1)
 
     def test_strategies_of_places(self):
         text = self.succeed("dense", "--n", 40, "--tile", 9, "--schedule", "places", "--push-init", "randnuma",

@@ -1,6 +1,7 @@
 #include "tools/dense/tile_kernels.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -63,20 +64,22 @@ void TileExecutor::execute(TileTask const& task) {
     }
 }
 
-RunStats factorize_tiles(TiledMatrix const& matrix, TileTasks const& tasks, Policy& policy,
-                         WorkerTeam& team) {
+TileRun factorize_tiles(TiledMatrix const& matrix, TileTasks const& tasks, Policy& policy, WorkerTeam& team) {
     trace::Recorder* const recorder = team.recorder();
     RunOptions options;
     if (recorder) options.first_number = record_dependencies(tasks.graph, *recorder);
     std::vector<TileExecutor> executors(team.size(), TileExecutor(matrix));
+    std::vector<WorkerId> worker_of_task(tasks.tasks.size());
     auto const execute = [&](TaskId id, WorkerId worker) {
         TileTask const& task = tasks.tasks[id];
+        worker_of_task[id] = worker;
         trace::Scope const scope(team.track(worker), trace_kind(task.kernel),
                                  {options.first_number + id, task.j, trace_level(task, tasks.grid)});
         executors[worker].execute(task);
     };
     trace::Scope const phase(recorder ? &recorder->phases() : nullptr, trace::Kind::factorization);
-    return team.run(tasks.graph, policy, execute, options);
+    RunStats stats = team.run(tasks.graph, policy, execute, options);
+    return {std::move(stats), std::move(worker_of_task)};
 }
 
 TileRates measure_rates(DenseKind kind, Index tile) {

@@ -25,10 +25,14 @@ class TileExecutor {
     std::vector<double> workspace_;
 };
 
+struct TileRun : RunStats {
+    std::vector<WorkerId> worker_of_task;
+};
+
 /// Factorizes `matrix`, which must be filled. Every policy gives the same bits, as each tile receives its
 /// updates in the same order. If the team has a recorder, it records the tasks (factor: potrf, trsm, geqrt,
 /// tsqrt; update: the others; the level is the number of remaining steps), their dependencies, and the phase.
-RunStats factorize_tiles(TiledMatrix const& matrix, TileTasks const& tasks, Policy& policy, WorkerTeam& team);
+TileRun factorize_tiles(TiledMatrix const& matrix, TileTasks const& tasks, Policy& policy, WorkerTeam& team);
 
 /// The rates of the kernels of `kind` on one core of this machine, the best of several runs with tiles of at
 /// most 256 rows. Takes about a tenth of a second. The rates of other kernels are 1.

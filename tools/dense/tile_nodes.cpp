@@ -53,4 +53,24 @@ std::int64_t follow_tiles(TileTasks& tasks, TileOwners const& owners, std::vecto
                               std::not_equal_to<>());
 }
 
+std::vector<std::int64_t> tiles_of_nodes(std::vector<int> const& nodes, int num_nodes) {
+    std::vector<std::int64_t> tiles(num_nodes, 0);
+    for (int const node : nodes)
+        if (node >= 0) ++tiles[node];
+    return tiles;
+}
+
+std::optional<double> share_at_tiles(TileTasks const& tasks, std::vector<WorkerId> const& worker_of_task,
+                                     std::vector<int> const& nodes, std::vector<WorkerPlace> const& places) {
+    std::int64_t known = 0, local = 0;
+    for (std::size_t t = 0; t < tasks.tasks.size(); ++t) {
+        int const node = nodes[tasks.tasks[t].i * tasks.grid.count() + tasks.tasks[t].j];
+        if (node < 0) continue;
+        ++known;
+        local += places[worker_of_task[t]].node == node;
+    }
+    if (known == 0) return {};
+    return static_cast<double>(local) / static_cast<double>(known);
+}
+
 } // namespace espalier

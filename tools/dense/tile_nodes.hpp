@@ -3,6 +3,8 @@
 // moved them.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "runtime/topology.hpp"
@@ -20,5 +22,13 @@ std::vector<int> nodes_of_tiles(TiledMatrix const& matrix, Topology const& topol
 /// turn. `nodes` is the result of nodes_of_tiles(). Returns the number of such tiles.
 std::int64_t follow_tiles(TileTasks& tasks, TileOwners const& owners, std::vector<int> const& nodes,
                           std::vector<WorkerPlace> const& places);
+
+/// The number of tiles on each of `num_nodes` nodes; tiles on an unknown node are not counted.
+std::vector<std::int64_t> tiles_of_nodes(std::vector<int> const& nodes, int num_nodes);
+
+/// The share of the tasks that ran on the node of the tile that they write, among those with a known node; nothing if
+/// no node is known.
+std::optional<double> share_at_tiles(TileTasks const& tasks, std::vector<WorkerId> const& worker_of_task,
+                                     std::vector<int> const& nodes, std::vector<WorkerPlace> const& places);
 
 } // namespace espalier

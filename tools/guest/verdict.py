@@ -43,6 +43,7 @@ def judge(out, nodes, cores, test_programs):
         verdict.check(local > mixed + 0.1 and local > one + 0.1,
                       f"local has the largest local share: {local:.3f}, interleave {mixed:.3f}, global {one:.3f}")
     incomplete(verdict, out, nodes)
+    dense(verdict, out, nodes)
     print(f"{verdict.made - verdict.failed} of {verdict.made} checks hold")
     return verdict.failed == 0
 
@@ -186,6 +187,46 @@ def incomplete(verdict, out, nodes):
     verdict.check(len(parts) == nodes and all(abs(part - 1 / nodes) < 0.2 for part in parts),
                   f"interleaved: {in_pages(reports['interleave']['node_bytes'])}")
     verdict.check(read(out / "ilu-local.md5") == read(out / "ilu-interleave.md5"), "the solutions have the same bits")
+
+
+def dense(verdict, out, nodes):
+    """Tiles of a dense matrix on the nodes that move_pages reports, and the tasks that write them. Under strict policies
+    every task runs on the node of its tile; under one that knows no nodes, those of global tiles do not."""
+    def report(name):
+        print(f"dense {name}")
+        if verdict.check(read(out / f"dense-{name}.status") == "0", "it ends with status 0"):
+            return json.loads(read(out / f"dense-{name}.json"))
+        print(read(out / f"dense-{name}.txt"))
+        return None
+
+    def placed(found):
+        tiles = " + ".join(map(str, found["tiles_of_node"]))
+        return (f"{tiles} tiles on the nodes, {found['followed_tiles']} not with their owner, "
+                f"{found['local_share']:.3f} of the tasks at their tile")
+
+    for init in ("cyclicnuma", "randnuma"):
+        found = report(f"{init}-local")
+        if found:
+            tiles = found["tiles_of_node"]
+            fair = sum(tiles) / nodes
+            spread = 1 if init == "cyclicnuma" else 0.5 * fair
+            verdict.check(sum(tiles) == 210 and all(abs(one - fair) <= spread for one in tiles)
+                          and found["followed_tiles"] == 0 and found["local_share"] == 1,
+                          f"tiles are dealt to the nodes and tasks follow: {placed(found)}")
+        dealt = found and found["tiles_of_node"]
+        found = report(f"{init}-global")
+        if found and dealt:
+            tiles = found["tiles_of_node"]
+            verdict.check(max(tiles) == 210 and found["followed_tiles"] == 210 - dealt[tiles.index(210)]
+                          and found["local_share"] == 1, f"tasks follow all pages to one node: {placed(found)}")
+    found = report("nas-global")
+    if found:
+        verdict.check(max(found["tiles_of_node"]) == 210 and found["followed_tiles"] > 0 and found["local_share"] == 1,
+                      f"tasks follow all pages to one node: {placed(found)}")
+    found = report("dynamic-global")
+    if found:
+        verdict.check(max(found["tiles_of_node"]) == 210 and found["followed_tiles"] == 0 and found["local_share"] < 0.9,
+                      f"a policy that does not follow pages works from all nodes: {placed(found)}")
 
 
 def in_pages(amounts):

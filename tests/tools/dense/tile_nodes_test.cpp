@@ -57,4 +57,21 @@ TEST(TileNodes, MoveTheTasksThatWriteTheirTileOnly) {
     }
 }
 
+TEST(TileNodes, OfTasksAreThoseOfTheirWorkers) {
+    TileGrid const grid{40, 10};
+    std::int32_t const count = grid.count();
+    TileOwners const owners(4);
+    std::vector<WorkerPlace> places(4);
+    for (int w = 0; w < 4; ++w) places[w].node = w / 2;
+    auto const tasks = build_tile_tasks(DenseKind::cholesky, grid, owners, unit_rates(10));
+    std::vector<int> nodes(count * count, -1);
+    std::vector<WorkerId> worker_of_task(tasks.tasks.size(), 3); // on node 1
+    EXPECT_EQ(share_at_tiles(tasks, worker_of_task, nodes, places), std::nullopt);
+    nodes[0] = 0; // written by potrf of step 0 alone
+    EXPECT_EQ(share_at_tiles(tasks, worker_of_task, nodes, places), 0);
+    nodes[count] = 1; // written by one trsm
+    EXPECT_EQ(share_at_tiles(tasks, worker_of_task, nodes, places), 0.5);
+    EXPECT_EQ(tiles_of_nodes(nodes, 3), (std::vector<std::int64_t>{1, 1, 0}));
+}
+
 } // namespace espalier

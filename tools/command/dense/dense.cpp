@@ -74,14 +74,20 @@ void dense(DenseOptions const& options) {
     ScheduleSettings const& settings = options.library;
     TilePlan const plan(tasks, machine, settings.schedule);
     if (settings.schedule == SchedulePolicy::static_order) record.predicted_s = plan.schedule.makespan;
+    std::vector<int> nodes; // of the tiles; empty on another machine
     for (int repeat = 1; repeat <= options.repeat; ++repeat) {
         if (trace_file && repeat == options.repeat) team.record(&recorder);
         matrix.fill(team);
-        if (repeat == 1 && follows_pages(settings.schedule, topology))
-            record.followed_tiles =
-                follow_tiles(tasks, owners, nodes_of_tiles(matrix, topology), team.places());
+        if (repeat == 1 && topology.is_this_machine()) {
+            nodes = nodes_of_tiles(matrix, topology);
+            record.tiles_of_node = tiles_of_nodes(nodes, topology.num_nodes());
+            if (follows_pages(settings.schedule, topology))
+                record.followed_tiles = follow_tiles(tasks, owners, nodes, team.places());
+        }
         auto const policy = make_policy(settings, tasks.graph, machine, plan.for_policy());
-        record.runs.push_back(run_once(matrix, tasks, *policy, team));
+        DenseRun& run = record.runs.emplace_back(run_once(matrix, tasks, *policy, team));
+        if (!nodes.empty())
+            run.local_share = share_at_tiles(tasks, run.stats.worker_of_task, nodes, team.places());
     }
     if (options.prints()) print(dense_text(record));
     if (trace_file) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "io/atomic_file.hpp"
@@ -122,6 +123,9 @@ std::string dense_text(DenseRecord const& record) {
     if (record.followed_tiles > 0)
         text += fmt::format("pages       {} on another node than the owner; their tasks are at home there\n",
                             counted(record.followed_tiles, "tile"));
+    if (record.tiles_of_node.size() > 1 && run.local_share)
+        text += fmt::format("nodes       {} tiles; {:.1f} % of the tasks on the node of the tile that they write\n",
+                            fmt::join(record.tiles_of_node, " + "), 100 * *run.local_share);
     if (record.predicted_s) text += fmt::format("predicted   {}\n", readable_seconds(*record.predicted_s));
     text += fmt::format("time        {}", readable_seconds(median(record.times_s())));
     if (record.runs.size() > 1)
@@ -163,6 +167,8 @@ std::string dense_json(DenseRecord const& record) {
                        {"settings", settings_json(asked.library)},
                        {"tasks", record.tasks},
                        {"followed_tiles", record.followed_tiles},
+                       {"tiles_of_node", record.tiles_of_node},
+                       {"local_share", run.local_share ? Json(*run.local_share) : Json(nullptr)},
                        {"flops", flops(asked.kind, asked.grid.n)},
                        {"times_s", record.times_s()},
                        {"time_s", median(record.times_s())},

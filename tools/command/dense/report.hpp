@@ -8,12 +8,12 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "runtime/graph_run.hpp"
 #include "tools/command/common/option_set.hpp"
 #include "tools/command/common/output_file.hpp"
 #include "tools/command/machine/parts.hpp"
 #include "tools/dense/accuracy.hpp"
 #include "tools/dense/tile_grid.hpp"
+#include "tools/dense/tile_kernels.hpp"
 #include "tools/dense/tile_tasks.hpp"
 #include "trace/trace.hpp"
 
@@ -36,9 +36,10 @@ struct DenseOptions {
 };
 
 struct DenseRun {
-    RunStats stats;
+    TileRun stats;
     std::vector<std::int64_t> steals_by_distance;
     DenseAccuracy accuracy;
+    std::optional<double> local_share; ///< Share of the tasks on the node of the tile that they write.
 };
 
 struct DenseRecord {
@@ -52,6 +53,7 @@ struct DenseRecord {
     TileRates rates{};
     std::int64_t tasks = 0;
     std::int64_t followed_tiles = 0; ///< Tiles that are not on the node of their owner; their tasks have other homes.
+    std::vector<std::int64_t> tiles_of_node; ///< As the system reports them; empty on another machine.
     double work_s = 0; ///< Time of all tasks, from the rates of the kernels.
     double critical_path_s = 0;
     std::optional<double> predicted_s; ///< Makespan of the static schedule.
