@@ -1,5 +1,6 @@
 // The steps of an analysis.
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -329,6 +330,9 @@ template <class T> class Analyzer {
                            &interrupt_, options_.progress);
         analysis_.costs = costs;
         analysis_.network = network;
+        // The memory of fan-in blocks is touched before the tasks (factor/factorize.cpp).
+        if (context_.machine.num_nodes() == 1)
+            analysis_.network.first_touch_bandwidth = std::numeric_limits<double>::infinity();
         analysis_.cost_model = source;
         if (!options_.topology.empty())
             analysis_.costs.threads_per_core = 1; // the calibration is of this machine

@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <new>
 #include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "comm/block_pool.hpp"
 #include "espalier/types.hpp"
 #include "runtime/memory.hpp"
 
@@ -40,12 +42,13 @@ class Block {
     static constexpr std::size_t alignment = 64;
 
     Block() = default;
-    /// A block with `bytes` of payload, not initialised. Error{out_of_memory} states their number.
-    static Block allocate(std::size_t bytes) {
+    /// A block with `bytes` of payload, not initialised, from the pool if it is given and has room.
+    /// Error{out_of_memory} states their number.
+    static Block allocate(std::size_t bytes, std::shared_ptr<BlockPool> const& pool = {}) {
         if (bytes > std::numeric_limits<std::size_t>::max() / 2)
             throw Error(Status::out_of_memory, fmt::format("no memory for a message of {} bytes", bytes));
         std::size_t const all = message_bytes(bytes);
-        Block block = for_message(all);
+        Block block = for_message(all, pool);
         block.size_ = bytes;
         std::memset(block.memory_ + all - alignment, 0, alignment); // so that no uninitialised bytes are sent
         block.header() = MessageHeader{};
@@ -54,14 +57,20 @@ class Block {
     }
 
     ~Block() {
-        if (memory_) ::operator delete (memory_, std::align_val_t{alignment});
+        if (pool_)
+            pool_->give(memory_, capacity_);
+        else if (memory_)
+            ::operator delete (memory_, std::align_val_t{alignment});
     }
 
     Block(Block&& other) noexcept
-        : memory_(std::exchange(other.memory_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+        : memory_(std::exchange(other.memory_, nullptr)), size_(std::exchange(other.size_, 0)),
+          capacity_(std::exchange(other.capacity_, 0)), pool_(std::move(other.pool_)) {}
     Block& operator=(Block&& other) noexcept {
         std::swap(memory_, other.memory_);
         std::swap(size_, other.size_);
+        std::swap(capacity_, other.capacity_);
+        std::swap(pool_, other.pool_);
         return *this;
     }
 
@@ -84,14 +93,20 @@ class Block {
     friend class ReceivingSide;
 
     /// Memory to receive a message of `bytes`, a multiple of the alignment; its header has the payload size.
-    static Block for_message(std::size_t bytes) {
+    static Block for_message(std::size_t bytes, std::shared_ptr<BlockPool> const& pool = {}) {
         Block block;
+        block.capacity_ = bytes;
+        block.size_ = bytes - sizeof(MessageHeader);
+        block.memory_ = pool ? pool->take(bytes) : nullptr;
+        if (block.memory_) {
+            block.pool_ = pool;
+            return block;
+        }
         block.memory_ =
             static_cast<std::byte*>(::operator new (bytes, std::align_val_t{alignment}, std::nothrow));
         if (!block.memory_)
             throw Error(Status::out_of_memory, fmt::format("no memory for a message of {} bytes", bytes));
         prefer_huge_pages({block.memory_, bytes});
-        block.size_ = bytes - sizeof(MessageHeader);
         return block;
     }
 
@@ -100,6 +115,9 @@ class Block {
 
     std::byte* memory_ = nullptr;
     std::size_t size_ = 0;
+    std::size_t capacity_ = 0;        // of the memory
+    std::shared_ptr<BlockPool> pool_; // of the memory; null if it is not from a pool
 };
+static_assert(Block::alignment == BlockPool::alignment);
 
 } // namespace espalier

@@ -39,7 +39,7 @@ Exchange::Exchange(Communicator const& comm, ExchangeOptions const& options, Exc
     : comm_(comm), options_(options), handlers_(std::move(handlers)),
       sending_(transport_of(comm), comm.rank(), comm.size(),
                options.threads > 0 ? options.send_window : unlimited, handlers_.on_sent),
-      receiving_(transport_of(comm), comm.size(), options.receive_budget, failure_,
+      receiving_(transport_of(comm), comm.size(), options.receive_budget, options.pool, failure_,
                  {handlers_.on_block, handlers_.idle, [this](Error const& error) { on_notice(error); },
                   [this](Error const& error) { fail_here(error); }}) {
     if (comm_.size() == 1) {

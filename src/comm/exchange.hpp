@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -48,6 +49,7 @@ struct ExchangeOptions {
     /// Null if nothing is recorded.
     trace::Track* sending_track = nullptr;
     trace::Track* receiving_track = nullptr;
+    std::shared_ptr<BlockPool> pool = {}; ///< Memory for received blocks; may be null.
 };
 
 /// Callbacks of the user of an exchange. The thread that moves messages calls them until finish() returns; a

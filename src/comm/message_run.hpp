@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -30,9 +31,10 @@ class MessageRun {
     using BlockHandler = std::function<void(int from, std::int64_t id, Block&& block)>;
 
     /// With one process `messaging` is null, and run() is WorkerTeam::run(). `on_block` is called for each
-    /// received block, and may call WorkerTeam::release().
-    MessageRun(WorkerTeam& team, Messaging const* messaging, BlockHandler on_block)
-        : team_(team), messaging_(messaging), on_block_(std::move(on_block)) {}
+    /// received block, and may call WorkerTeam::release(). `pool`, which may be null, has memory for these blocks.
+    MessageRun(WorkerTeam& team, Messaging const* messaging, BlockHandler on_block,
+               std::shared_ptr<BlockPool> pool = {})
+        : team_(team), messaging_(messaging), on_block_(std::move(on_block)), pool_(std::move(pool)) {}
 
     /// Collective with several processes: returns on all ranks or throws the same error on all.
     /// options.external_events is the number of events in the graph; on_start and poll are set here.
@@ -74,6 +76,7 @@ class MessageRun {
                                   .idle = [this] { return team_.idle(); },
                                   .worker_waits = [this] { return team_.waits(); }};
         ExchangeOptions options = messaging_->exchange;
+        options.pool = pool_;
         if (options.threads == 0) options.sending_track = options.receiving_track = team_.track(0);
         exchange_.emplace(messaging_->comm, options, std::move(handlers));
     }
@@ -89,6 +92,7 @@ class MessageRun {
     WorkerTeam& team_;
     Messaging const* messaging_;
     BlockHandler on_block_;
+    std::shared_ptr<BlockPool> pool_;
     std::optional<Exchange> exchange_;
     ExchangeStatistics statistics_;
 };

@@ -34,11 +34,12 @@ class ReceivingSide {
         std::function<void(Error const&)> on_own_error; ///< A block could not be received or passed on.
     };
 
-    /// After a failure, blocks are received and dropped.
-    ReceivingSide(Transport* transport, int size, std::size_t budget, RunFailure const& failure,
-                  Handlers handlers)
+    /// After a failure, blocks are received and dropped. `pool` may be null.
+    ReceivingSide(Transport* transport, int size, std::size_t budget, std::shared_ptr<BlockPool> pool,
+                  RunFailure const& failure, Handlers handlers)
         : transport_(transport), size_(size),
-          budget_(static_cast<std::int64_t>(std::min(budget, std::size_t{1} << 62))), failure_(failure),
+          budget_(static_cast<std::int64_t>(std::min(budget, std::size_t{1} << 62))), pool_(std::move(pool)),
+          failure_(failure),
           handlers_(std::move(handlers)), transfers_(size > 1 ? transport->transfers() : nullptr),
           control_message_(lines_of_notice) {}
     /// Never frees the memory of blocks still under way.
@@ -149,7 +150,7 @@ class ReceivingSide {
     void start(Arrival const& arrival) {
         Receive receive{arrival.from, arrival.bytes, {}};
         try {
-            receive.block = Block::for_message(arrival.bytes);
+            receive.block = Block::for_message(arrival.bytes, pool_);
         } catch (Error const& error) {
             transport_->discard(arrival);
             ++messages_;
@@ -207,6 +208,7 @@ class ReceivingSide {
     Transport* transport_;
     int size_;
     std::int64_t budget_;
+    std::shared_ptr<BlockPool> pool_;
     RunFailure const& failure_;
     Handlers handlers_;
     trace::Track* track_ = nullptr;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "factor/fan_in_buffers.hpp"
 #include "factor/kernel_family.hpp"
 #include "factor/page_homes.hpp"
+#include "runtime/first_touch.hpp"
 #include "runtime/process_limits.hpp"
 #include "tasks/task_pieces.hpp"
 
@@ -48,18 +50,20 @@ void require_whole_panels(FactorPlan const& plan) {
 // The state that the tasks of one run share.
 template <class T> class FactorizationRun {
   public:
-    /// `first_number` is the number of the plan's first task in the trace.
+    /// `first_number` is the number of the plan's first task in the trace. `pool` as in FanInBuffers.
     FactorizationRun(FactorPlan const& plan, Factor<T>& factor, WorkerTeam& team,
-                     FactorizeOptions const& options, std::int64_t first_number)
+                     FactorizeOptions const& options, std::int64_t first_number,
+                     std::shared_ptr<BlockPool> const& pool)
         : plan_(plan), factor_(factor), structure_(factor.structure()), kernels_(make_kernel_family(factor)),
           threshold_(static_cast<Real<T>>(options.pivot_threshold)), interrupt_(options.interrupt),
           workspaces_(team.size()), stats_(team.size()),
           progress_(options.progress, "factorization", plan.total_cost()),
           progress_step_(plan.total_cost() / 1000), team_(team),
           ran_by_(plan.factor.tasks.size(), any_worker), first_number_(first_number),
-          fan_in_(factor.structure(), plan, factor.form()),
-          messages_(team, options.messaging,
-                    [this](int, std::int64_t id, Block&& block) { receive(id, std::move(block)); }) {
+          fan_in_(factor.structure(), plan, factor.form(), pool),
+          messages_(
+              team, options.messaging,
+              [this](int, std::int64_t id, Block&& block) { receive(id, std::move(block)); }, pool) {
         bool const has_pivots = factor.form().has_d() || factor.form().has_upper();
         if (options.delays && has_pivots)
             delays_.emplace(factor, *kernels_, *options.delays, threshold_, team.size());
@@ -389,6 +393,28 @@ std::vector<std::uint8_t> assembled_late(FactorPlan const& plan, Factor<T> const
     return late;
 }
 
+// The memory for as many fan-in blocks as are planned to exist at once. With several NUMA nodes, blocks are instead
+// placed by the threads that need them. Returns null if they are few.
+template <class T> std::shared_ptr<BlockPool> memory_of_fan_in(FactorPlan const& plan, Factor<T> const& factor) {
+    constexpr double few_bytes = 1 << 20;
+    if (plan.machine.processes == 1 || plan.machine.num_nodes() > 1) return {};
+    double panels = 0;
+    for (CblkId k = 0; k < factor.structure().num_cblks(); ++k)
+        if (plan.is_own(k)) panels += static_cast<double>(panel_size(factor.cblk(k), factor.form()) * sizeof(T));
+    double const bytes = plan.memory_of_process[plan.process] - panels;
+    if (bytes < few_bytes) return {};
+    return std::make_shared<BlockPool>(static_cast<std::size_t>(bytes));
+}
+
+// Touches the part of worker `worker` of `workers`.
+void touch(BlockPool const& pool, WorkerId worker, int workers) {
+    std::size_t const parts = pool.memory().size() / Arena::alignment;
+    std::size_t const first = parts * worker / workers, end = parts * (worker + 1) / workers;
+    if (first == end) return;
+    FirstTouch part(pool.memory().subspan(first * Arena::alignment, (end - first) * Arena::alignment));
+    while (!part.done()) part.touch_part();
+}
+
 } // namespace
 
 template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyMap const& assembly,
@@ -404,9 +430,11 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
     bool const alone = runs_alone(plan, team, options);
     std::atomic<std::uint64_t> moved_bytes{0};
     std::vector<std::uint8_t> pending;
+    std::shared_ptr<BlockPool> pool;
     all_succeed(options.messaging, [&] {
         trace::Scope const recorded(options.phases, trace::Kind::assembly);
         if (!corrects) pending = assembled_late(plan, factor);
+        if (options.messaging) pool = memory_of_fan_in(plan, factor);
         team.for_each_worker(!alone, [&](WorkerId worker) {
             trace::Scope const scope(team.track(worker), trace::Kind::assemble);
             if (corrects) {
@@ -414,6 +442,7 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
                 moved_bytes += factor.move_to_owner(worker, team.places()[worker].node_os_index);
             }
             assembly.assemble(values, factor, worker, corrects, options.interrupt, pending);
+            if (pool) touch(*pool, worker, team.size());
         });
         if (options.phases)
             options.phases->sample(trace::Counter::memory, static_cast<std::int64_t>(current_rss_bytes()));
@@ -428,7 +457,7 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
     std::unique_ptr<Policy> policy;
     std::optional<TaskGraph> rehomed;
     all_succeed(options.messaging, [&] {
-        run = std::make_unique<FactorizationRun<T>>(plan, factor, team, options, first_number);
+        run = std::make_unique<FactorizationRun<T>>(plan, factor, team, options, first_number, pool);
         run->assemble_late(values, assembly, std::move(pending));
         factor.set_workers_at_panels({});
         if (options.topology)

@@ -37,9 +37,10 @@ template <class T> void add_rows(MatrixView<T> from, MatrixView<T> to, std::span
 
 template <class T> class FanInBuffers {
   public:
-    /// `structure` and `plan` must outlive this.
-    FanInBuffers(BlockStructure const& structure, FactorPlan const& plan, FactorForm form)
-        : structure_(structure), plan_(plan), form_(form),
+    /// `structure` and `plan` must outlive this. `pool`, which may be null, has memory for the blocks.
+    FanInBuffers(BlockStructure const& structure, FactorPlan const& plan, FactorForm form,
+                 std::shared_ptr<BlockPool> pool)
+        : structure_(structure), plan_(plan), form_(form), pool_(std::move(pool)),
           slots_(std::make_unique<Slot[]>(plan.factor.fan_in.blocks.size())) {
         for (std::int32_t const block : plan.outgoing) slots_[block].to_come = info(block).updates;
     }
@@ -50,7 +51,7 @@ template <class T> class FanInBuffers {
         Slot& slot = slots_[block];
         // The allocation does not use std::call_once(), which exceptions do not leave on all systems.
         if (std::lock_guard const lock(slot.allocation); !slot.memory.data()) {
-            slot.memory = Block::allocate(bytes_of(block));
+            slot.memory = Block::allocate(bytes_of(block), pool_);
             std::memset(slot.memory.data(), 0, slot.memory.size());
         }
         Views const one = views(block);
@@ -142,6 +143,7 @@ template <class T> class FanInBuffers {
     BlockStructure const& structure_;
     FactorPlan const& plan_;
     FactorForm form_;
+    std::shared_ptr<BlockPool> pool_;
     std::unique_ptr<Slot[]> slots_;
 };
 

@@ -13,6 +13,16 @@ TEST(Exchange, CarriesAllBlocksBetweenAllProcesses) {
                           [&](Communicator const& comm) { all_to_all(comm, exchange_options(threads), {}); });
 }
 
+TEST(Exchange, ReceivesIntoAPool) {
+    for (int const threads : {0, 1, 2})
+        run_processes(3, [&](Communicator const& comm) {
+            auto options = exchange_options(threads);
+            options.pool = std::make_shared<BlockPool>(1);
+            all_to_all(comm, options, {});
+            EXPECT_NE(options.pool->take(options.pool->memory().size()), nullptr); // all blocks were given back
+        });
+}
+
 TEST(Exchange, KeepsToATinyBudgetWithASlowReceiver) {
     for (int const slow : {-1, 1})
         for (int const threads : {0, 1, 2})
