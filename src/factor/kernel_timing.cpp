@@ -346,6 +346,9 @@ MemoryRates time_memory(WorkerTeam& team, Interrupt* interrupt) {
         rates.all += of_worker.one;
         rates.read_all += of_worker.read_one;
     }
+    // One worker alone is not slower than with others. If it was measured so, something disturbed it.
+    rates.one = std::max(rates.one, rates.all / static_cast<double>(workers));
+    rates.read_one = std::max(rates.read_one, rates.read_all / static_cast<double>(workers));
     return rates;
 }
 

@@ -59,6 +59,8 @@ TEST(KernelTiming, MeasuresMemory) {
     EXPECT_GT(rates.read_one, 1e7);
     EXPECT_LT(rates.read_one, 1e13);
     EXPECT_GT(rates.read_all, rates.read_one / 2);
+    EXPECT_GE(rates.one, rates.all / 2);
+    EXPECT_GE(rates.read_one, rates.read_all / 2);
     EXPECT_GT(rates.first_touch, 1e6);
     EXPECT_LT(rates.first_touch, 1e12);
 }
