@@ -30,9 +30,9 @@
 
 #include "core/interrupt.hpp"
 #include "core/scalar.hpp"
-#include "factor/delayed_memory.hpp"
 #include "factor/delayed_panel.hpp"
 #include "kernels/view.hpp"
+#include "runtime/delayed_memory.hpp"
 #include "runtime/first_touch.hpp"
 #include "runtime/memory.hpp"
 #include "runtime/worker_team.hpp"

@@ -1,5 +1,5 @@
 // Memory of delayed panels: what was returned is joined and taken again.
-#include "factor/delayed_memory.hpp"
+#include "runtime/delayed_memory.hpp"
 
 #include <gtest/gtest.h>
 
