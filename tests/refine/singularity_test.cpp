@@ -11,7 +11,7 @@ namespace {
 
 // A = [1 1; 1 1] has the null vector (1, -1).
 bool grows(std::vector<double> const& b, std::vector<double> const& x) {
-    auto const a = test::matrix_of(2, Symmetry::general, [](Index, Index) { return 1.0; });
+    auto const a = matrix_of(2, Symmetry::general, [](Index, Index) { return 1.0; });
     return grows_as_singular<double>(DistributedMatrix<double>(a), b, x, 1, MatrixOp::none);
 }
 
