@@ -16,7 +16,7 @@ struct MappedMatrix {
     bool is_complex; ///< Entries of the other triangle of a Hermitian matrix must be conjugated.
     int block_size;
     BlockColumns const* whole_blocks; ///< Its whole_blocks(), or null.
-    std::span<Index const> positions; ///< Those of block_pattern().
+    std::span<Index const> positions; ///< The positions that block_pattern() found.
 };
 
 /// The parts of A that belong to each row of the factor, by position. A part is a whole block if all blocks of A are
@@ -112,7 +112,7 @@ class EntryMap {
     std::span<Offset> wide_;
     std::span<std::int32_t> narrow_;
     std::span<BlockRow> column_;
-    std::span<std::uint8_t> in_block_;          ///< Of values in blocks.
+    std::span<std::uint8_t> in_block_;          ///< The place of each value in its block.
     std::span<std::int32_t> column_distance_; ///< In A, from a column of a whole block to the next one. Zeros follow.
     std::array<Arena, 3> memory_;
 };

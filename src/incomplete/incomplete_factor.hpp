@@ -67,7 +67,7 @@ struct IncompleteSizes {
     std::uint64_t moved_bytes = 0;
     Offset synchronizations = 0; ///< ChunkRuns::synchronizations().
     double symbolic_s = 0;      ///< Seconds for the pattern of the factor and for its storage.
-    double storage_s = 0;       ///< Of these, seconds for placing the rows in the execution order.
+    double storage_s = 0;       ///< The part of these seconds that places the rows in the execution order.
     double coarsen_s = 0;       ///< Seconds for the execution order.
     SweepPrediction predicted;  ///< Predicted times on the workers of the team.
 };

@@ -48,7 +48,7 @@ class RowArrangement {
     RowPattern const& dependences_;
     std::span<TaskId const> aggregate_of_;
     std::span<std::int32_t> depths_; ///< By row; valid in the rows that are being arranged.
-    std::vector<Key> keys_, sorted_keys_; ///< Of the rows that are being arranged, in their present order.
+    std::vector<Key> keys_, sorted_keys_; ///< Keys of the rows that are being arranged, in their present order.
     std::vector<BlockRow> sorted_;
     std::vector<std::int32_t> place_;
 };

@@ -61,7 +61,7 @@ int find_block_size(StoredPattern const& a);
 /// The blocks of a matrix that consists of whole blocks, by block columns.
 struct BlockColumns {
     LargeVector<Offset> ptr{0};
-    LargeVector<BlockRow> rows; ///< Those of block column j, ascending: rows[ptr[j]] .. rows[ptr[j + 1] - 1].
+    LargeVector<BlockRow> rows; ///< rows[ptr[j]] .. rows[ptr[j + 1] - 1] are the rows of block column j, ascending.
 };
 
 /// The block columns, if all entries of a matrix that is stored as a general one are those of whole, aligned b x b blocks,

@@ -139,7 +139,7 @@ TEST(WholeBlocks, AreFoundIfEveryEntryIsInOne) {
         EXPECT_EQ(gap.stored() + 1, a.stored());
         EXPECT_FALSE(whole_blocks(gap, 3));
     }
-    // As many entries in each column of the middle block, but in other rows.
+    // The columns of the middle block keep their numbers of entries, but the entries are in other rows.
     auto const moved = matrix_of(6, Symmetry::general, [](Index i, Index j) { return j < 3 ? i < 3 : i - j % 2 <= 2 && i >= j % 2; });
     EXPECT_FALSE(whole_blocks(moved, 3));
     EXPECT_FALSE(whole_blocks(matrix_of(6, Symmetry::symmetric, [](Index, Index) { return true; }), 3));

@@ -88,7 +88,7 @@ class SerialSweep {
 /// Fastest times in milliseconds.
 struct Builds {
     double analysis = infinity; ///< The constructor, which in natural order also finds the size of the blocks.
-    double set_up = infinity;   ///< Of this, the execution order and the storage of the rows.
+    double set_up = infinity;   ///< The part of it that makes the execution order and the storage of the rows.
     double first = infinity;    ///< The constructor and the first factorization.
     static constexpr double infinity = std::numeric_limits<double>::infinity();
 };

@@ -63,7 +63,7 @@ struct CompareRow {
     std::vector<std::string> values; ///< One value for each variation.
     Status status = Status::ok;      ///< Status of the first failure.
     std::string message;             ///< Message of that failure.
-    std::vector<std::string> notes;  ///< Those of the reports or of the simulation, each once.
+    std::vector<std::string> notes;  ///< The notes of the reports or of the simulation, each once.
     std::vector<CompareSample> runs; ///< The finished runs.
     ScheduleReport schedule;
     double analysis_s = 0;           ///< Time of the analysis, which is not repeated.
