@@ -30,10 +30,15 @@ template <class T> class WorkingMatrix {
         if (copy_ || is_shared_) values_ = hash_of_values(matrix);
     }
     /// Converts a matrix, and adapts the scales of `system` to its values, except for the rows and columns of
-    /// `schur`. Returns whether the scales have changed.
+    /// `schur`. Returns whether the scales have changed. There is no copy after an exception.
     bool set_and_rescale(CscMatrix<T> const& matrix, ScaledSystem<T>& system, std::span<Index const> schur) {
         set(matrix, system);
-        return copy_ && system.rescale(matrix, *copy_, schur);
+        try {
+            return copy_ && system.rescale(matrix, *copy_, schur);
+        } catch (...) {
+            clear();
+            throw;
+        }
     }
     void clear() { copy_.reset(), is_identity_ = false; }
 
