@@ -11,8 +11,10 @@ namespace espalier {
 namespace {
 
 TEST(WorkingMatrix, IsMadeAgainAfterALackOfMemory) {
-    auto const a = matrix_of(12, Symmetry::general,
-                             [](Index i, Index j) { return i == j ? 1e3 * (j + 1.0) : 1.0 / (i + j); });
+    auto const a = matrix_of(12, Symmetry::general, [](Index i, Index j) {
+        auto const sum = static_cast<double>(i + j);
+        return i == j ? 500 * (sum + 2) : 1 / sum;
+    });
     auto changed = a;
     for (Offset p : a.entries_of(2)) changed.values[p] *= 1e9;
     ScaledSystem<double> const first(a, {.kind = Factorization::lu});
