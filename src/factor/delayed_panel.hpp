@@ -75,6 +75,7 @@ template <class T> class DelayedPanel {
     }
 
     [[nodiscard]] std::span<T> all_off_diagonal() { return off_diagonal_; }
+    [[nodiscard]] std::span<T const> all_off_diagonal() const { return off_diagonal_; }
     [[nodiscard]] std::span<T const> off_diagonal() const { return std::span(off_diagonal_).first(pivots_); }
 
     /// The numbers of the rows and columns in the structure, first those of the pivots in their order. They are
@@ -91,8 +92,14 @@ template <class T> class DelayedPanel {
             std::fill(column + (j < own ? own : 0), column + (j < own ? columns_ : columns_ + rows_below_), T(0));
             if (has_upper_ && j >= own) std::fill_n(whole_upper().column(j), rows_below_, T(0));
         }
+        clear_numbers();
+    }
+    /// Prepares for append().
+    void clear_numbers() {
         row_numbers_.clear();
+        row_numbers_.reserve(columns_);
         column_numbers_.clear();
+        if (has_upper_) column_numbers_.reserve(columns_);
     }
     /// Appends a row and a column before pivots are chosen.
     void append(Index row, Index column) {
@@ -109,13 +116,13 @@ template <class T> class DelayedPanel {
         if (!column_perm.empty()) permute(column_numbers_, column_perm);
     }
 
-    /// For lu: whether the permutations of rows and of columns together are odd.
+    /// lu only: whether the permutations of rows and of columns together are odd.
     bool is_odd = false;
 
   private:
     static void permute(std::vector<Index>& numbers, std::span<std::int32_t const> perm) {
-        std::vector<Index> permuted;
-        for (std::int32_t const old : perm) permuted.push_back(numbers[old]);
+        std::vector<Index> permuted(perm.size());
+        for (std::size_t i = 0; i < perm.size(); ++i) permuted[i] = numbers[perm[i]];
         numbers = std::move(permuted);
     }
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "factor/panel_pivots.hpp"
-#include "kernels/pivot_search.hpp"
 #include "kernels/product.hpp"
 #include "kernels/threshold.hpp"
 #include "runtime/process_limits.hpp"
@@ -20,12 +20,10 @@ namespace {
 // microseconds.
 constexpr std::uint64_t large_panel = std::uint64_t{16} << 20;
 
-// Copies the lower trapezoid, or all entries if `whole`.
-template <class T> void copy_panel(MatrixView<T const> from, bool whole, MatrixView<T> to) {
-    for (Index j = 0; j < from.cols; ++j) {
-        Index const first = whole ? 0 : j;
-        std::copy(from.column(j) + first, from.column(j) + from.rows, to.column(j) + first);
-    }
+// Whether other pivots may be chosen after an attempt. LDL interchanges rows and columns in any case. LU first
+// interchanges only rows, so that a column of zeros takes the row of another column.
+bool can_restart(FactorForm form, Index rows) {
+    return rows > 0 || form.has_upper();
 }
 
 } // namespace
@@ -52,94 +50,39 @@ template <class T>
 DelayedPivoting<T>::DelayedPivoting(Factor<T>& factor, KernelFamily<T>& kernels, DelayRules const& rules,
                                     Real<T> threshold, int workers)
     : factor_(factor), structure_(factor.structure()), form_(factor.form()), kernels_(kernels), rules_(rules),
-      threshold_(threshold), first_child_(structure_.cblks.size(), no_cblk),
-      next_sibling_(structure_.cblks.size(), no_cblk), saved_(workers),
-      received_(structure_.is_part() ? structure_.cblks.size() : 0) {
-    for (CblkId k = structure_.num_cblks() - 1; k >= 0; --k)
-        if (CblkId const parent = factor.cblk(k).parent; parent != no_cblk)
-            next_sibling_[k] = std::exchange(first_child_[parent], k);
+      threshold_(threshold), assembly_(factor), saved_(workers) {
     for (CblkId k = 0; k < structure_.num_cblks(); ++k)
-        if (factor.has_panel(k))
-            most_saved_ = std::max(most_saved_, overwritten(k).rows * overwritten(k).cols * sizeof(T));
+        if (form_.has_upper() && factor.has_panel(k))
+            most_saved_ = std::max(most_saved_, factor.lower(k).rows * factor.lower(k).cols * sizeof(T));
 }
 
 template <class T>
 PivotStats DelayedPivoting<T>::factorize(CblkId k, WorkerId worker, UpdateWorkspace<T>& workspace,
-                                         BlockDivision const* division, Solve const& solve) {
-    Index const from_children = num_left_by_children(k), arriving = from_children + num_received(k);
-    Index const rows = rows_of_interior(k), width = factor_.cblk(k).width();
-    MatrixView<T> from = factor_.lower(k);
-    // LDL interchanges rows and columns anyway. LU first interchanges only rows, so that a column of zeros
-    // takes the row of another column.
-    bool const may_restart = rows > 0 || form_.has_upper();
-    auto attempt = Attempt::diagonal_failed;
-    ThresholdPivots found;
-    if (arriving == 0) {
-        if (!may_restart) {
-            PivotStats const stats = kernels_.factorize_diagonal(k, threshold_, division);
-            solve(&KernelFamily<T>::solve_rows);
-            return stats;
-        }
-        Saved& saved = saved_[worker];
-        save(k, saved);
-        attempt = try_static(k, rows, division, solve, found);
-        if (attempt == Attempt::accepted) return found.stats;
-        from = saved.panel;
+                                         BlockDivision const* division, ForAllRows for_all_rows) {
+    Index const arriving = assembly_.num_arriving(k), rows = rows_of_interior(k);
+    if (arriving == 0 && !can_restart(form_, rows)) {
+        PivotStats const stats = kernels_.factorize_diagonal(k, threshold_, division);
+        for_all_rows([&](Index first, Index count) { kernels_.solve_rows(k, first, count); });
+        return stats;
     }
-    auto panel = allocate(k, worker, width + arriving);
-    auto const assemble = [&] {
-        panel->clear(width);
-        // for ldl only the diagonal block was saved
-        MatrixView<T> const own = form_.has_d() ? factor_.lower(k) : from;
-        add_diagonal(k, from.block(0, 0, width, width), *panel);
-        if (attempt == Attempt::rows_failed && form_.has_d())
-            restore_rows(k, workspace, *panel);
-        else
-            add_rows(k, own.block(width, 0, own.rows - width, width), *panel);
-        add_children(k, width, workspace, *panel);
-        add_received(k, width + from_children, *panel);
-    };
-    PanelPivots<T> const pivots(form_, rules_, threshold_, rows);
-    // A failed attempt would fail again. Only divided attempts of LDL do not skip the columns for which they fail.
-    bool const tries_summed_rows =
-        arriving > 0 || (attempt == Attempt::diagonal_failed && form_.has_d() && division != nullptr);
+    Front const front{k, saved_[worker], workspace, division, for_all_rows, rows, {form_, rules_, threshold_, rows}};
     PivotStats stats;
-    bool done = false;
-    if (attempt == Attempt::postponed) {
-        copy_attempt(k, *panel);
-        done = pivots.after_leading(*panel, found, factor_.perm(k), stats);
-    } else if (tries_summed_rows && may_restart) {
-        assemble();
-        done = pivots.from_summed_rows(*panel, stats);
+    Panel panel;
+    if (arriving == 0) {
+        if (form_.has_upper()) save_diagonal(front);
+        ThresholdPivots found;
+        Attempt const attempt = try_static(front, found);
+        if (attempt == Attempt::accepted) return found.stats;
+        panel = in_place(k);
+        stats = delay_in_place(front, attempt, found, *panel);
+    } else {
+        panel = larger(k, worker, factor_.cblk(k).width() + arriving);
+        stats = delay_in_larger(front, *panel);
+        received_bytes_ -= assembly_.forget_received(k);
     }
-    if (!done) {
-        assemble();
-        stats = may_restart ? pivots.from_all_rows(*panel) : pivots.eliminate_all(*panel);
-    }
-    forget_received(k);
     factor_.set_delayed(k, std::move(panel), worker);
     require_pivots(factor_, k, stats);
     return stats;
-}
-
-template <class T> std::vector<CblkId> DelayedPivoting<T>::children(CblkId k) const {
-    std::vector<CblkId> all;
-    for (CblkId child = first_child_[k]; child != no_cblk; child = next_sibling_[child]) all.push_back(child);
-    return all;
-}
-
-template <class T> Index DelayedPivoting<T>::num_left_by_children(CblkId k) const {
-    Index sum = 0;
-    for (CblkId child = first_child_[k]; child != no_cblk; child = next_sibling_[child])
-        if (DelayedPanel<T> const* const panel = factor_.delayed(child)) sum += panel->left();
-    return sum;
-}
-
-template <class T> Index DelayedPivoting<T>::num_received(CblkId k) const {
-    Index sum = 0;
-    if (!received_.empty())
-        for (Received const& one : received_[k]) sum += one.columns.count();
-    return sum;
 }
 
 // The number of rows below cblk k that will be eliminated. They come before those of a Schur complement. If
@@ -151,42 +94,172 @@ template <class T> Index DelayedPivoting<T>::rows_of_interior(CblkId k) const {
     return rows;
 }
 
-template <class T> MatrixView<T> DelayedPivoting<T>::overwritten(CblkId k) const {
-    return form_.has_upper() ? factor_.lower(k) : factor_.diagonal(k);
-}
-
-template <class T> void DelayedPivoting<T>::save(CblkId k, Saved& saved) const {
-    MatrixView<T> const lower = overwritten(k);
+template <class T> void DelayedPivoting<T>::save_diagonal(Front const& front) const {
+    Saved& saved = front.saved;
+    MatrixView<T> const lower = factor_.lower(front.k), diagonal = factor_.diagonal(front.k);
     if (saved.memory.empty()) saved.memory = Arena(most_saved_, Allocation::local);
     saved.panel = {saved.memory.template as<T>().data(), lower.rows, lower.cols, lower.rows};
-    copy_panel<T>(lower, form_.has_upper(), saved.panel);
+    copy_panel<T>(diagonal, true, saved.panel.block(0, 0, diagonal.rows, diagonal.cols));
 }
 
 // For ldl, columns without a pivot are postponed, so that the work on the others is not lost if there are any. Without
 // such columns the result is that of static pivots.
-template <class T> ThresholdPivots DelayedPivoting<T>::try_diagonal(CblkId k, BlockDivision const* division) {
-    if (form_.has_d() && !division)
+template <class T> ThresholdPivots DelayedPivoting<T>::try_diagonal(Front const& front) {
+    CblkId const k = front.k;
+    if (form_.has_d())
         return factor_ldl_leading<T>(form_.conjugate(), factor_.diagonal(k), factor_.perm(k), factor_.off_diagonal(k),
-                                     threshold_);
-    return {kernels_.try_diagonal(k, threshold_, division), factor_.cblk(k).width()};
+                                     threshold_, front.division);
+    return {kernels_.try_diagonal(k, threshold_, front.division), factor_.cblk(k).width()};
 }
 
-// Tries pivots from the diagonal block, and checks L in the first `rows` rows below.
-template <class T> auto DelayedPivoting<T>::try_static(CblkId k, Index rows, BlockDivision const* division,
-                                                       Solve const& solve, ThresholdPivots& found) -> Attempt {
-    found = try_diagonal(k, division);
+// Tries pivots from the diagonal block, and checks L in the rows below that will be eliminated.
+template <class T>
+auto DelayedPivoting<T>::try_static(Front const& front, ThresholdPivots& found) -> Attempt {
+    CblkId const k = front.k;
+    found = try_diagonal(front);
     if (found.stats.replaced > 0 || found.stats.zero_column >= 0) return Attempt::diagonal_failed;
-    if (found.eliminated < factor_.cblk(k).width()) return Attempt::postponed;
-    solve(&KernelFamily<T>::solve_rows_of_l);
-    MatrixView<T> const below = factor_.below(k);
+    Index const width = factor_.cblk(k).width();
+    if (found.eliminated < width) return Attempt::postponed;
     auto const most = static_cast<Real<T>>(rules_.growth);
-    for (Index j = 0; j < below.cols; ++j)
-        if (!(largest_size(below.column(j), rows) <= most)) return Attempt::rows_failed;
-    solve(&KernelFamily<T>::solve_rows_of_u);
-    return Attempt::accepted;
+    MatrixView<T> const below = factor_.below(k);
+    std::atomic<bool> is_bounded = true;
+    auto const solve = [&](Index first, Index count) {
+        if (!(kernels_.solve_rows_of_l(k, first, count, front.rows - first) <= most)) is_bounded = false;
+    };
+    front.for_all_rows([&](Index first, Index count) {
+        if (!form_.has_upper()) return solve(first, count);
+        for_each_row_block<T>(count, [&](Index at, Index rows) { // saved and solved while they are in the cache
+            copy_panel<T>(below.block(first + at, 0, rows, width), true,
+                          front.saved.panel.block(width + first + at, 0, rows, width));
+            solve(first + at, rows);
+        });
+        kernels_.solve_rows_of_u(k, first, count);
+    });
+    return is_bounded ? Attempt::accepted : Attempt::rows_failed;
 }
 
-template <class T> std::unique_ptr<DelayedPanel<T>> DelayedPivoting<T>::allocate(CblkId k, WorkerId worker, Index columns) {
+// The panel has the columns of the cblk only.
+template <class T>
+PivotStats DelayedPivoting<T>::delay_in_place(Front const& front, Attempt attempt, ThresholdPivots const& found,
+                                              DelayedPanel<T>& panel) const {
+    CblkId const k = front.k;
+    panel.clear_numbers();
+    assembly_.number_own(k, panel);
+    if (attempt == Attempt::postponed) {
+        SummedPivots<T>& pivots = front.saved.pivots;
+        auto const perm = std::as_const(factor_).perm(k);
+        pivots.perm.assign(perm.begin(), perm.end());
+        std::ranges::copy(std::as_const(factor_).off_diagonal(k), panel.all_off_diagonal().begin());
+        front.pivots.after_leading(panel, found, pivots);
+        if (eliminate_rows(front, panel)) return front.pivots.finish(panel, pivots);
+    }
+    restore(front, attempt, found.eliminated);
+    return front.pivots.from_all_rows(panel);
+}
+
+// The panel also has columns that arrive.
+template <class T>
+PivotStats DelayedPivoting<T>::delay_in_larger(Front const& front, DelayedPanel<T>& panel) const {
+    assembly_.assemble_summed(front.k, front.workspace, panel);
+    if (!can_restart(form_, front.rows)) {
+        assembly_.add_own_rows(front.k, panel);
+        return front.pivots.eliminate_all(panel, front.division);
+    }
+    if (front.pivots.from_summed_rows(panel, front.division, front.saved.pivots) && eliminate_rows(front, panel))
+        return front.pivots.finish(panel, front.saved.pivots);
+    assembly_.assemble_summed(front.k, front.workspace, panel);
+    assembly_.add_own_rows(front.k, panel);
+    return front.pivots.from_all_rows(panel);
+}
+
+// Assembles and eliminates the rows below, block by block while they are in the cache. Returns false if L is not
+// bounded.
+template <class T> bool DelayedPivoting<T>::eliminate_rows(Front const& front, DelayedPanel<T>& panel) const {
+    SummedPivots<T> const& pivots = front.saved.pivots;
+    auto& moves = front.saved.moves;
+    Index const own = assembly_.num_own(front.k, panel);
+    std::vector<std::int32_t> in_order(form_.has_d() ? 0 : panel.columns());
+    std::iota(in_order.begin(), in_order.end(), 0);
+    column_moves(form_.has_d() ? pivots.perm : in_order, own, moves);
+    std::atomic<bool> is_bounded = true;
+    front.for_all_rows([&](Index first, Index count) {
+        for_each_row_block<T>(count, [&](Index at, Index rows) {
+            assembly_.place_rows_of_l(front.k, moves, first + at, rows, panel);
+            if (!front.pivots.eliminate_rows_of_l(panel, pivots, first + at, rows)) is_bounded = false;
+        });
+    });
+    if (!is_bounded || !form_.has_upper()) return is_bounded;
+    column_moves(pivots.perm, own, moves);
+    front.for_all_rows([&](Index first, Index count) {
+        for_each_row_block<T>(count, [&](Index at, Index rows) {
+            assembly_.place_rows_of_u(front.k, moves, first + at, rows, panel);
+            front.pivots.eliminate_rows_of_u(panel, first + at, rows);
+        });
+    });
+    return true;
+}
+
+// Restores the panel after an attempt that has failed, and has eliminated `pivots` columns.
+template <class T> void DelayedPivoting<T>::restore(Front const& front, Attempt attempt, Index pivots) const {
+    bool const has_rows = attempt != Attempt::diagonal_failed; // they were overwritten
+    if (form_.has_d()) return multiply_back(front, pivots, has_rows);
+    MatrixView<T> const saved = front.saved.panel;
+    if (has_rows) multiply_u_back(front);
+    copy_panel<T>(saved.block(0, 0, has_rows ? saved.rows : saved.cols, saved.cols), true, factor_.lower(front.k));
+}
+
+// The columns of the panel before an attempt of ldl, S being what remains of the columns without a pivot:
+//
+//     [P^T  0] [L11  0] [D  0 ] [L11  0]^H
+//     [ 0   I] [L21  I] [0  S1] [L21  I]   P,   without the last row if the attempt has not changed the rows below
+//              [L31 S3]
+template <class T>
+void DelayedPivoting<T>::multiply_back(Front const& front, Index pivots, bool has_rows) const {
+    CblkId const k = front.k;
+    MatrixView<T> const diagonal = factor_.diagonal(k), below = factor_.below(k);
+    Index const width = diagonal.cols, rest = width - pivots, rows = width + (has_rows ? below.rows : 0);
+    auto const perm = std::as_const(factor_).perm(k);
+    auto const off_diagonal = std::as_const(factor_).off_diagonal(k).first(pivots);
+    auto& memory = front.workspace.scaled;
+    memory.resize(std::max<std::size_t>(memory.size(), (rows + width) * width));
+    MatrixView<T> const scaled{memory.data(), rows, width, rows}, l{scaled.data + rows * width, width, width, width};
+    for (Index j = 0; j < width; ++j)
+        for (Index i = 0; i < width; ++i) l(perm[i], j) = i > j && j < pivots ? diagonal(i, j) : T(i == j ? 1 : 0);
+    MatrixView<T> const d = diagonal.block(0, 0, pivots, pivots);
+    multiply_by_d<T>(form_.conjugate(), d, off_diagonal, l.block(0, 0, width, pivots), scaled);
+    for (Index j = pivots; j < width; ++j)
+        for (Index i = 0; i < width; ++i)
+            scaled(perm[i], j) = i < pivots ? T(0) : i < j ? conj_if(form_.conjugate(), diagonal(j, i)) : diagonal(i, j);
+    Op const op = form_.conjugate() ? Op::adjoint : Op::transpose;
+    if (has_rows) {
+        MatrixView<T> const scaled_below = scaled.block(width, 0, below.rows, width);
+        multiply_by_d<T>(form_.conjugate(), d, off_diagonal, below.block(0, 0, below.rows, pivots), scaled_below);
+        copy_panel<T>(below.block(0, pivots, below.rows, rest), true, scaled_below.block(0, pivots, below.rows, rest));
+        assign_product<T>(op, scaled_below, l, below);
+    }
+    assign_product<T>(op, scaled.block(0, 0, width, width), l, diagonal);
+}
+
+// A12^T = U12^T L11^T P
+template <class T> void DelayedPivoting<T>::multiply_u_back(Front const& front) const {
+    MatrixView<T> const diagonal = factor_.diagonal(front.k), upper = factor_.upper(front.k);
+    Index const width = diagonal.cols;
+    auto const perm = std::as_const(factor_).perm(front.k);
+    auto& memory = front.workspace.scaled;
+    memory.resize(std::max<std::size_t>(memory.size(), (upper.rows + width) * width));
+    MatrixView<T> const u{memory.data(), upper.rows, width, upper.ld}, l{u.data + upper.rows * width, width, width, width};
+    copy_panel<T>(upper, true, u);
+    for (Index j = 0; j < width; ++j)
+        for (Index i = 0; i < width; ++i) l(perm[i], j) = i > j ? diagonal(i, j) : T(i == j ? 1 : 0);
+    assign_product<T>(Op::transpose, u, l, upper);
+}
+
+template <class T> auto DelayedPivoting<T>::in_place(CblkId k) const -> Panel {
+    MatrixView<T> const lower = factor_.lower(k);
+    return std::make_unique<DelayedPanel<T>>(lower.cols, factor_.cblk(k).rows_below(), form_.has_upper(), lower.data);
+}
+
+template <class T> auto DelayedPivoting<T>::larger(CblkId k, WorkerId worker, Index columns) -> Panel {
     Index const rows_below = factor_.cblk(k).rows_below();
     auto const entries = DelayedPanel<T>::entries(columns, rows_below, form_.has_upper());
     auto const bytes = static_cast<std::uint64_t>(entries) * sizeof(T);
@@ -208,104 +281,10 @@ template <class T> void DelayedPivoting<T>::require_memory(std::uint64_t bytes, 
                                     : "which are not available"));
 }
 
-// Adds the diagonal block. The columns of the cblk itself come first.
-template <class T> void DelayedPivoting<T>::add_diagonal(CblkId k, MatrixView<T const> diagonal,
-                                                         DelayedPanel<T>& panel) const {
-    copy_panel<T>(diagonal, form_.has_upper(), panel.lower().block(0, 0, diagonal.rows, diagonal.cols));
-    for (Index col = factor_.cblk(k).first_col; col < factor_.cblk(k).end_col; ++col) panel.append(col, col);
-}
-
-template <class T>
-void DelayedPivoting<T>::add_rows(CblkId k, MatrixView<T const> below, DelayedPanel<T>& panel) const {
-    copy_panel<T>(below, true, panel.lower().block(panel.columns(), 0, below.rows, below.cols));
-    if (form_.has_upper())
-        copy_panel<T>(factor_.upper(k), true, panel.whole_upper().block(0, 0, below.rows, below.cols));
-}
-
-// Copies the results of an attempt that has postponed columns, and the rows below, which it does not change.
-template <class T> void DelayedPivoting<T>::copy_attempt(CblkId k, DelayedPanel<T>& panel) const {
-    MatrixView<T> const own = factor_.lower(k);
-    panel.clear(own.cols);
-    add_diagonal(k, factor_.diagonal(k), panel);
-    add_rows(k, own.block(own.cols, 0, own.rows - own.cols, own.cols), panel);
-    std::ranges::copy(std::as_const(factor_).off_diagonal(k), panel.all_off_diagonal().begin());
-}
-
-// Restores A21 = L21 D L11^H P (or L11^T) after an attempt. Row perm[j] of L11^H P is row j of L11.
-template <class T> void DelayedPivoting<T>::restore_rows(CblkId k, UpdateWorkspace<T>& workspace,
-                                                         DelayedPanel<T>& panel) const {
-    MatrixView<T> const diagonal = factor_.diagonal(k), below = factor_.below(k);
-    Index const width = diagonal.cols;
-    auto const perm = std::as_const(factor_).perm(k);
-    workspace.scaled.resize(std::max<std::size_t>(workspace.scaled.size(), (below.rows + width) * width));
-    MatrixView<T> const scaled{workspace.scaled.data(), below.rows, width, std::max<Index>(1, below.rows)};
-    MatrixView<T> const l{scaled.data + below.rows * width, width, width, width};
-    for (Index j = 0; j < width; ++j)
-        for (Index i = 0; i < width; ++i) l(perm[i], j) = i > j ? diagonal(i, j) : T(i == j ? 1 : 0);
-    multiply_by_d<T>(form_.conjugate(), diagonal, std::as_const(factor_).off_diagonal(k), below, scaled);
-    assign_product<T>(form_.conjugate() ? Op::adjoint : Op::transpose, scaled, l,
-                      panel.lower().block(panel.columns(), 0, below.rows, width));
-}
-
-// Inserts columns left over as the columns from `at` on. `runs` are their rows below as rows of cblk k.
-template <class T>
-void DelayedPivoting<T>::add_columns(CblkId k, LeftOver<T> const& from, std::span<RowRun const> runs, Index at,
-                                     DelayedPanel<T>& panel) const {
-    Index const width = factor_.cblk(k).width(), left = from.square.cols;
-    MatrixView<T> const to = panel.lower();
-    copy_panel<T>(from.square, form_.has_upper(), to.block(at, at, left, left));
-    for (Index j = 0; j < left; ++j) {
-        T const* const column = from.below.column(j);
-        T const* const row = form_.has_upper() ? from.upper.column(j) : nullptr;
-        for (RowRun const& run : runs)
-            for (Index i = 0; i < run.height; ++i) {
-                Index const source = run.source_row + i, target = run.target_row + i;
-                if (target >= width) {
-                    to(panel.columns() + target - width, at + j) = column[source];
-                    if (row) panel.whole_upper()(target - width, at + j) = row[source];
-                } else if (row) {
-                    to(target, at + j) = column[source];
-                    to(at + j, target) = row[source];
-                } else {
-                    to(at + j, target) = conj_if(form_.conjugate(), column[source]);
-                }
-            }
-    }
-}
-
-template <class T>
-void DelayedPivoting<T>::add_children(CblkId k, Index at, UpdateWorkspace<T>& workspace,
-                                      DelayedPanel<T>& panel) const {
-    for (CblkId child = first_child_[k]; child != no_cblk; child = next_sibling_[child]) {
-        DelayedPanel<T> const* const from = factor_.delayed(child);
-        if (!from || from->left() == 0) continue;
-        add_columns(k, from->left_over(), rows_in_parent(structure_, child, workspace), at, panel);
-        for (Index j = from->pivots(); j < from->columns(); ++j)
-            panel.append(from->row_numbers()[j], from->column_numbers()[j]);
-        at += from->left();
-    }
-}
-
-template <class T> void DelayedPivoting<T>::add_received(CblkId k, Index at, DelayedPanel<T>& panel) const {
-    if (received_.empty()) return;
-    for (Received const& one : received_[k]) {
-        for (auto const& source : one.columns.sources()) {
-            add_columns(k, source.columns, source.runs, at, panel);
-            at += source.columns.square.cols;
-        }
-        for (Index i = 0; i < one.columns.count(); ++i) panel.append(one.first_number + i, one.first_number + i);
-    }
-}
-
-template <class T> void DelayedPivoting<T>::forget_received(CblkId k) {
-    if (received_.empty()) return;
-    for (Received const& one : std::exchange(received_[k], {})) received_bytes_ -= one.columns.bytes();
-}
-
 template <class T>
 Block DelayedPivoting<T>::complete(CblkId ghost, Block&& sum, UpdateWorkspace<T>& workspace) const {
-    if (num_left_by_children(ghost) == 0) return std::move(sum);
-    std::vector<CblkId> const cblks = children(ghost);
+    if (assembly_.num_left_by_children(ghost) == 0) return std::move(sum);
+    std::vector<CblkId> const cblks = assembly_.children(ghost);
     std::size_t const bytes = left_over_bytes(factor_, cblks, workspace);
     require_memory(bytes_ + received_bytes_ + bytes, bytes);
     return append_left_over(factor_, cblks, std::move(sum), bytes, workspace);
@@ -317,11 +296,7 @@ void DelayedPivoting<T>::receive(FanInBlock const& block, std::span<BlockRows co
     if (part.empty()) return;
     std::uint64_t const received = received_bytes_ += part.size();
     require_memory(bytes_ + received, part.size());
-    ReceivedColumns<T> columns(part, rows, form_.has_upper());
-    Index const first = factor_.add_arrived(block.target, block.from, columns.unknowns());
-    auto& all = received_[block.target];
-    auto const place = std::ranges::upper_bound(all, block.from, {}, &Received::from);
-    all.insert(place, {block.from, first, std::move(columns)});
+    assembly_.receive(block.target, block.from, ReceivedColumns<T>(part, rows, form_.has_upper()));
 }
 
 ESPALIER_INSTANTIATE_CLASS(DelayedPivoting)

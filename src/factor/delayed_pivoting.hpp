@@ -16,13 +16,14 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "core/function_ref.hpp"
 #include "espalier/pivoting.hpp"
+#include "factor/delayed_assembly.hpp"
 #include "factor/factor.hpp"
 #include "factor/kernel_family.hpp"
 #include "factor/left_over.hpp"
@@ -37,24 +38,23 @@ std::optional<DelayRules> delay_rules(Pivoting pivoting, double u, double epsilo
 std::uint64_t saved_panel_bytes(BlockStructure const& structure, FactorForm form, std::size_t scalar_bytes,
                                 int workers);
 
-/// Computes rows of a panel after its diagonal block: KernelFamily::solve_rows or a half of it.
-template <class T> using RowsStep = void (KernelFamily<T>::*)(CblkId k, Index first, Index count);
+/// Computes `count` rows of a panel below its diagonal block, from row `first` on.
+using RowsStep = FunctionRef<void(Index first, Index count)>;
+/// Runs a step for all rows below the diagonal block of a cblk. Several workers may compute parts of them.
+using ForAllRows = FunctionRef<void(RowsStep step)>;
 
 template <class T> class DelayedPivoting {
   public:
-    /// Runs a step for all rows below the diagonal block of the cblk.
-    using Solve = std::function<void(RowsStep<T> step)>;
-
     /// Serves the own cblks of `factor`. The arguments must outlive this. Pivots below `threshold` are
     /// replaced if their columns are as small, or cannot be delayed.
     DelayedPivoting(Factor<T>& factor, KernelFamily<T>& kernels, DelayRules const& rules, Real<T> threshold,
                     int workers);
 
-    /// Factorizes the panel of cblk k, whose children are finished and whose fan-in blocks are added. The attempt with
-    /// the diagonal block may be divided, and solve() is called after it. Errors as KernelFamily::factorize_panel,
-    /// and {out_of_memory}.
+    /// Factorizes the panel of cblk k, whose children are finished and whose fan-in blocks are added. Eliminations
+    /// with pivots from the fully summed rows may be divided. Errors as KernelFamily::factorize_panel, and
+    /// {out_of_memory}.
     PivotStats factorize(CblkId k, WorkerId worker, UpdateWorkspace<T>& workspace,
-                         BlockDivision const* division, Solve const& solve);
+                         BlockDivision const* division, ForAllRows for_all_rows);
 
     /// Returns the fan-in block for `ghost`, ready to be sent: the sum of all contributions of this process,
     /// and the columns that its cblks have left over for the ghost. Error{out_of_memory}.
@@ -64,45 +64,46 @@ template <class T> class DelayedPivoting {
     /// time. Error{out_of_memory}, {internal}.
     void receive(FanInBlock const& block, std::span<BlockRows const> rows, std::span<std::byte const> part);
 
-    /// The bytes of all delayed panels.
+    /// The bytes of all delayed panels outside of the planned ones.
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
   private:
-    // The part of a panel that the first attempt overwrites: the diagonal block, and for lu the rows of L
-    // below. The rows of U are computed last. For the other factorizations, the rows of L are restored from
-    // the result of the attempt: rook pivoting bounds L in the diagonal block, so this is as accurate as any
+    // For lu, L before the first attempt, with the diagonal block. U, and for the other factorizations the whole panel,
+    // are restored from the result of the attempt: pivoting bounds L in the diagonal block, so this is as accurate as any
     // elimination.
     struct alignas(64) Saved { // written by one worker
         Arena memory;
         MatrixView<T> panel;
+        SummedPivots<T> pivots; // of the panel in work
+        std::vector<ColumnMove> moves;
     };
     // postponed: ldl has eliminated all columns that have a pivot in the diagonal block, and others are left.
     enum class Attempt { accepted, postponed, diagonal_failed, rows_failed };
-    struct Received {
-        std::int32_t from = 0;
-        Index first_number = 0;
-        ReceivedColumns<T> columns;
+    // The arguments of factorize(), and what they imply.
+    struct Front {
+        CblkId k;
+        Saved& saved;
+        UpdateWorkspace<T>& workspace;
+        BlockDivision const* division;
+        ForAllRows for_all_rows;
+        Index rows; // those below that will be eliminated
+        PanelPivots<T> pivots;
     };
+    using Panel = std::unique_ptr<DelayedPanel<T>>;
 
-    [[nodiscard]] MatrixView<T> overwritten(CblkId k) const;
-    void save(CblkId k, Saved& saved) const;
-    [[nodiscard]] ThresholdPivots try_diagonal(CblkId k, BlockDivision const* division);
-    [[nodiscard]] Attempt try_static(CblkId k, Index rows, BlockDivision const* division,
-                                     Solve const& solve, ThresholdPivots& found);
-    void copy_attempt(CblkId k, DelayedPanel<T>& panel) const;
-    [[nodiscard]] std::unique_ptr<DelayedPanel<T>> allocate(CblkId k, WorkerId worker, Index columns);
-    void add_diagonal(CblkId k, MatrixView<T const> diagonal, DelayedPanel<T>& panel) const;
-    void add_rows(CblkId k, MatrixView<T const> below, DelayedPanel<T>& panel) const;
-    void restore_rows(CblkId k, UpdateWorkspace<T>& workspace, DelayedPanel<T>& panel) const;
-    void add_columns(CblkId k, LeftOver<T> const& from, std::span<RowRun const> runs, Index at,
-                     DelayedPanel<T>& panel) const;
-    void add_children(CblkId k, Index at, UpdateWorkspace<T>& workspace, DelayedPanel<T>& panel) const;
-    void add_received(CblkId k, Index at, DelayedPanel<T>& panel) const;
-    void forget_received(CblkId k);
+    void save_diagonal(Front const& front) const;
+    [[nodiscard]] ThresholdPivots try_diagonal(Front const& front);
+    [[nodiscard]] Attempt try_static(Front const& front, ThresholdPivots& found);
+    void restore(Front const& front, Attempt attempt, Index pivots) const;
+    void multiply_back(Front const& front, Index pivots, bool has_rows) const;
+    void multiply_u_back(Front const& front) const;
+    [[nodiscard]] Panel in_place(CblkId k) const;
+    [[nodiscard]] Panel larger(CblkId k, WorkerId worker, Index columns);
+    [[nodiscard]] PivotStats delay_in_place(Front const& front, Attempt attempt, ThresholdPivots const& found,
+                                            DelayedPanel<T>& panel) const;
+    [[nodiscard]] PivotStats delay_in_larger(Front const& front, DelayedPanel<T>& panel) const;
+    [[nodiscard]] bool eliminate_rows(Front const& front, DelayedPanel<T>& panel) const;
     void require_memory(std::uint64_t bytes, std::uint64_t more) const;
-    [[nodiscard]] std::vector<CblkId> children(CblkId k) const;
-    [[nodiscard]] Index num_left_by_children(CblkId k) const;
-    [[nodiscard]] Index num_received(CblkId k) const;
     [[nodiscard]] Index rows_of_interior(CblkId k) const;
 
     Factor<T>& factor_;
@@ -111,10 +112,9 @@ template <class T> class DelayedPivoting {
     KernelFamily<T>& kernels_;
     DelayRules rules_;
     Real<T> threshold_;
-    std::vector<CblkId> first_child_, next_sibling_;
+    DelayedAssembly<T> assembly_;
     std::size_t most_saved_ = 0; ///< The size of the largest saved part in bytes.
     std::vector<Saved> saved_; ///< By worker.
-    std::vector<std::vector<Received>> received_; ///< By cblk and ascending processes; empty with one process.
     std::atomic<std::uint64_t> bytes_{0};
     std::atomic<std::uint64_t> received_bytes_{0};
 };

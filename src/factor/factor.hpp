@@ -106,11 +106,14 @@ template <class T> class Factor {
         for (DelayedMemory const& memory : delayed_memory_) sum += memory.bytes();
         return sum;
     }
-    /// Replaces the panel of cblk k, whose memory goes to the delayed panels that follow on `worker`. The workers may
-    /// call this at the same time for different cblks.
+    /// Replaces the panel of cblk k. If the new one is not in its memory, and this is large, it goes to the delayed panels
+    /// that follow on `worker`. The workers may call this at the same time for different cblks.
     void set_delayed(CblkId k, std::unique_ptr<DelayedPanel<T>> panel, WorkerId worker) {
+        constexpr std::size_t worth_keeping = std::size_t{1} << 12;
+        auto const replaced = std::as_writable_bytes(std::span(panels_[k], panel_size(cblk(k), form_)));
+        bool const in_place = panel->lower().data == panels_[k];
         delayed_[k] = std::move(panel);
-        delayed_memory_[worker].give_back(std::as_writable_bytes(std::span(panels_[k], panel_size(cblk(k), form_))));
+        if (!in_place && replaced.size() >= worth_keeping) delayed_memory_[worker].give_back(replaced);
     }
 
     /// Columns from other processes for an own cblk with delayed columns, by ascending processes.

@@ -240,20 +240,20 @@ template <class T> class FactorizationRun {
 
     // `single`: the task consists of cblk k only, and may be divided.
     PivotStats factorize_panel(CblkId k, TaskId id, bool single, WorkerId worker) {
-        auto const solve = [&](RowsStep<T> step) {
+        auto const for_all_rows = [&](RowsStep step) {
             if (single && should_divide(id))
                 solve_in_pieces(step, k, id, worker);
             else
-                ((*kernels_).*step)(k, 0, factor_.cblk(k).rows_below());
+                step(0, factor_.cblk(k).rows_below());
         };
         std::optional<BlockDivision> division;
         if (single && PartSizes(plan_.settings.split_width).divide(factor_.cblk(k).width()) &&
             should_divide(id))
             division = divide_diagonal(id, worker);
         BlockDivision const* const divided = division ? &*division : nullptr;
-        if (delays_) return delays_->factorize(k, worker, workspaces_[worker], divided, solve);
+        if (delays_) return delays_->factorize(k, worker, workspaces_[worker], divided, for_all_rows);
         PivotStats const stats = kernels_->factorize_diagonal(k, threshold_, divided);
-        solve(&KernelFamily<T>::solve_rows);
+        for_all_rows([&](Index first, Index count) { kernels_->solve_rows(k, first, count); });
         return stats;
     }
 
@@ -265,11 +265,11 @@ template <class T> class FactorizationRun {
                 }};
     }
 
-    void solve_in_pieces(RowsStep<T> step, CblkId k, TaskId id, WorkerId worker) {
+    void solve_in_pieces(RowsStep step, CblkId k, TaskId id, WorkerId worker) {
         RowGroups const& groups = plan_.groups;
         share(id, worker, groups.count(k) - 1, trace::Kind::factor, [&](int piece, WorkerId) {
-            ((*kernels_).*step)(k, groups.first_row(structure_, k, piece + 1) - factor_.cblk(k).width(),
-                                groups.rows(structure_, k, piece + 1));
+            step(groups.first_row(structure_, k, piece + 1) - factor_.cblk(k).width(),
+                 groups.rows(structure_, k, piece + 1));
         });
     }
 

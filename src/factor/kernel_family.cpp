@@ -99,8 +99,9 @@ template <class T> class CholeskyFamily final : public KernelFamily<T> {
     }
 
     // L21 = A21 L11^-H
-    void solve_rows_of_l(CblkId k, Index first, Index count) override {
+    Real<T> solve_rows_of_l(CblkId k, Index first, Index count, Index) override {
         solve_right<T>(op_, Diag::non_unit, factor_.diagonal(k), rows_of(factor_.below(k), first, count));
+        return 0;
     }
 
     // A(r, c) -= L(r, k) L(c, k)^H
@@ -125,9 +126,9 @@ template <class T> class LdlFamily final : public KernelFamily<T> {
     }
 
     // L21 = A21 P^T L11^-H D^-1
-    void solve_rows_of_l(CblkId k, Index first, Index count) override {
-        solve_panel_ldl<T>(conjugate_, factor_.diagonal(k), factor_.perm(k), factor_.off_diagonal(k),
-                           rows_of(factor_.below(k), first, count));
+    Real<T> solve_rows_of_l(CblkId k, Index first, Index count, Index counted) override {
+        return solve_panel_ldl<T>(conjugate_, factor_.diagonal(k), factor_.perm(k), factor_.off_diagonal(k),
+                                  rows_of(factor_.below(k), first, count), counted);
     }
 
     // A(r, c) -= L(r, k) (L(c, k) D)^H
@@ -160,9 +161,8 @@ template <class T> class LuFamily final : public KernelFamily<T> {
     }
 
     // L21 = A21 U11^-1 and U12^T = (P A12)^T L11^-T
-    void solve_rows_of_l(CblkId k, Index first, Index count) override {
-        solve_right<T>(Op::none, Diag::non_unit, factor_.diagonal(k),
-                       rows_of(factor_.below(k), first, count));
+    Real<T> solve_rows_of_l(CblkId k, Index first, Index count, Index counted) override {
+        return solve_panel_lu<T>(factor_.diagonal(k), rows_of(factor_.below(k), first, count), counted);
     }
     void solve_rows_of_u(CblkId k, Index first, Index count) override {
         auto const upper = rows_of(factor_.upper(k), first, count);

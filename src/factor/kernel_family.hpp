@@ -27,10 +27,11 @@ template <class T> class KernelFamily {
     /// Solve for `count` rows from row `first` below the diagonal block on, after factorize_diagonal: L, and for
     /// lu also U.
     void solve_rows(CblkId k, Index first, Index count) {
-        solve_rows_of_l(k, first, count);
+        solve_rows_of_l(k, first, count, 0);
         solve_rows_of_u(k, first, count);
     }
-    virtual void solve_rows_of_l(CblkId k, Index first, Index count) = 0;
+    /// Solves for L alone. For ldl and lu, returns the largest |Re| + |Im| in the first `counted` of these rows.
+    virtual Real<T> solve_rows_of_l(CblkId k, Index first, Index count, Index counted) = 0;
     virtual void solve_rows_of_u(CblkId, Index, Index) {}
 
     /// Subtract the contribution of group.source to group.target, to the rows in the window, in `target`.

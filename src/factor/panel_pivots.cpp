@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "factor/pivots.hpp"
-#include "kernels/pivot_search.hpp"
 #include "kernels/product.hpp"
 #include "kernels/threshold.hpp"
 #include "kernels/triangular.hpp"
@@ -38,22 +37,14 @@ void permute(std::span<std::int32_t> numbers, std::span<std::int32_t const> perm
 
 } // namespace
 
-template <class T> PivotStats PanelPivots<T>::eliminate_all(DelayedPanel<T>& panel) const {
+template <class T>
+PivotStats PanelPivots<T>::eliminate_all(DelayedPanel<T>& panel, BlockDivision const* division) const {
     std::vector<std::int32_t> perm(panel.columns());
-    MatrixView<T> const diagonal = panel.lower().block(0, 0, panel.columns(), panel.columns());
+    MatrixView<T> const square = panel.lower().block(0, 0, panel.columns(), panel.columns());
     PivotStats const stats =
-        form_.has_upper()
-            ? factor_lu<T>(diagonal, perm, threshold_)
-            : factor_ldl<T>(form_.conjugate(), diagonal, perm, panel.all_off_diagonal(), threshold_);
+        factor_ldl<T>(form_.conjugate(), square, perm, panel.all_off_diagonal(), threshold_, division);
     panel.set_pivots(panel.columns(), perm, {});
-    panel.is_odd = is_odd(perm);
-    if (form_.has_upper()) {
-        solve_right<T>(Op::none, Diag::non_unit, diagonal, panel.below());
-        permute_columns<T>(panel.upper(), perm);
-        solve_right<T>(Op::transpose, Diag::unit, diagonal, panel.upper());
-    } else {
-        solve_panel_ldl<T>(form_.conjugate(), diagonal, perm, panel.off_diagonal(), panel.below());
-    }
+    solve_panel_ldl<T>(form_.conjugate(), square, perm, panel.off_diagonal(), panel.below());
     return stats;
 }
 
@@ -78,61 +69,74 @@ template <class T> PivotStats PanelPivots<T>::from_all_rows(DelayedPanel<T>& pan
     return stats;
 }
 
-template <class T> bool PanelPivots<T>::from_summed_rows(DelayedPanel<T>& panel, PivotStats& stats) const {
-    if (form_.has_d()) {
-        std::vector<std::int32_t> perm(panel.columns());
-        MatrixView<T> const square = panel.lower().block(0, 0, panel.columns(), panel.columns());
-        auto const found =
-            factor_ldl_leading<T>(form_.conjugate(), square, perm, panel.all_off_diagonal(), threshold_);
-        return after_leading(panel, found, perm, stats);
-    }
-    stats = eliminate_all(panel);
-    return stats.replaced == 0 && stats.zero_column < 0 && bounds_l(panel.below());
-}
-
-template <class T> bool PanelPivots<T>::bounds_l(MatrixView<T const> below) const {
-    auto const most = static_cast<Real<T>>(rules_.growth);
-    for (Index j = 0; j < below.cols; ++j)
-        if (!(largest_size(below.column(j), rows_) <= most)) return false;
-    return true;
-}
-
-// Columns without a pivot in the fully summed rows are tried at the end, with pivots from all rows.
-template <class T>
-bool PanelPivots<T>::after_leading(DelayedPanel<T>& panel, ThresholdPivots const& found, std::span<std::int32_t> perm,
-                                   PivotStats& stats) const {
+template <class T> bool PanelPivots<T>::from_summed_rows(DelayedPanel<T>& panel, BlockDivision const* division,
+                                                         SummedPivots<T>& pivots) const {
+    Index const m = panel.columns();
+    MatrixView<T> const square = panel.lower().block(0, 0, m, m);
+    pivots.perm.resize(m);
+    ThresholdPivots const found =
+        form_.has_upper() ? ThresholdPivots{factor_lu<T>(square, pivots.perm, threshold_, division), m}
+                          : factor_ldl_leading<T>(form_.conjugate(), square, pivots.perm, panel.all_off_diagonal(),
+                                                  threshold_, division);
     if (found.stats.replaced > 0 || found.stats.zero_column >= 0) return false;
-    Index const m = panel.columns(), pivots = found.eliminated;
-    MatrixView<T> const lower = panel.lower();
-    permute_columns<T>(lower.block(m, 0, lower.rows - m, m), perm);
-    eliminate_below_ldl(panel, pivots);
-    if (!bounds_l(lower.block(m, 0, lower.rows - m, pivots))) return false;
-    stats = found.stats;
-    stats += finish_ldl(panel, pivots, perm);
+    after_leading(panel, found, pivots);
     return true;
 }
 
-// Computes L21 for the first pivots, and updates the other columns: A22 - L21 (L12 D)^H or (L12 D)^T.
-template <class T> void PanelPivots<T>::eliminate_below_ldl(DelayedPanel<T>& panel, Index pivots) const {
-    Index const m = panel.columns(), rest = m - pivots;
-    MatrixView<T> const lower = panel.lower(), square = lower.block(0, 0, pivots, pivots);
-    MatrixView<T> const below = lower.block(m, 0, lower.rows - m, m), l21 = below.block(0, 0, below.rows, pivots);
-    std::vector<std::int32_t> in_order(pivots);
-    std::iota(in_order.begin(), in_order.end(), 0);
-    std::span<T const> const off_diagonal = panel.all_off_diagonal().first(pivots);
-    solve_panel_ldl<T>(form_.conjugate(), square, in_order, off_diagonal, l21);
-    if (rest == 0 || pivots == 0) return;
-    std::vector<T> memory(rest * pivots);
-    MatrixView<T> const scaled{memory.data(), rest, pivots, rest};
-    multiply_by_d<T>(form_.conjugate(), square, off_diagonal, lower.block(pivots, 0, rest, pivots), scaled);
-    subtract_product<T>(form_.conjugate() ? Op::adjoint : Op::transpose, l21, scaled,
-                        below.block(0, pivots, below.rows, rest));
+template <class T> void PanelPivots<T>::after_leading(DelayedPanel<T> const& panel, ThresholdPivots const& found,
+                                                      SummedPivots<T>& pivots) const {
+    Index const e = found.eliminated, rest = panel.columns() - e;
+    pivots.stats = found.stats;
+    pivots.eliminated = e;
+    if (rest == 0) return;
+    if (std::ssize(pivots.scaled) < rest * e) pivots.scaled.resize(rest * e);
+    MatrixView<T> const lower = panel.lower();
+    multiply_by_d<T>(form_.conjugate(), lower.block(0, 0, e, e), panel.all_off_diagonal().first(e),
+                     lower.block(e, 0, rest, e), {pivots.scaled.data(), rest, e, rest});
+}
+
+// L21 for the pivots, and A22 - L21 (L12 D)^H or (L12 D)^T for the other columns of ldl.
+template <class T> bool PanelPivots<T>::eliminate_rows_of_l(DelayedPanel<T>& panel, SummedPivots<T> const& pivots,
+                                                            Index first, Index count) const {
+    Index const m = panel.columns(), e = pivots.eliminated, rest = m - e;
+    Index const counted = std::clamp<Index>(rows_ - first, 0, count);
+    MatrixView<T> const lower = panel.lower(), square = lower.block(0, 0, e, e);
+    MatrixView<T> const rows = lower.block(m + first, 0, count, m), l21 = rows.block(0, 0, count, e);
+    auto const most = static_cast<Real<T>>(rules_.growth);
+    if (form_.has_upper()) return solve_panel_lu<T>(square, l21, counted) <= most;
+    Real<T> const largest = solve_panel_ldl<T>(form_.conjugate(), square, {}, panel.all_off_diagonal().first(e), l21, counted);
+    if (rest > 0 && e > 0)
+        subtract_product<T>(op(), l21, {pivots.scaled.data(), rest, e, rest}, rows.block(0, e, count, rest));
+    return largest <= most;
+}
+
+template <class T>
+void PanelPivots<T>::eliminate_rows_of_u(DelayedPanel<T>& panel, Index first, Index count) const {
+    Index const m = panel.columns();
+    solve_right<T>(Op::transpose, Diag::unit, panel.lower().block(0, 0, m, m), panel.whole_upper().block(first, 0, count, m));
+}
+
+// Columns of ldl without a pivot in the fully summed rows are tried at the end, with pivots from all rows.
+template <class T>
+PivotStats PanelPivots<T>::finish(DelayedPanel<T>& panel, SummedPivots<T>& pivots) const {
+    PivotStats stats = pivots.stats;
+    if (form_.has_d()) {
+        stats += finish_ldl(panel, pivots.eliminated, pivots.perm);
+    } else {
+        panel.set_pivots(panel.columns(), pivots.perm, {});
+        panel.is_odd = is_odd(pivots.perm);
+    }
+    return stats;
 }
 
 // Eliminates the columns from `first` on with respect to all rows. `perm` has the rows and columns so far.
 template <class T>
 PivotStats PanelPivots<T>::finish_ldl(DelayedPanel<T>& panel, Index first, std::span<std::int32_t> perm) const {
     Index const m = panel.columns(), rest = m - first;
+    if (rest == 0) {
+        panel.set_pivots(m, perm, {});
+        return {};
+    }
     MatrixView<T> const lower = panel.lower();
     std::vector<std::int32_t> order(rest);
     ThresholdPivots const found = factor_ldl_threshold<T>(
@@ -141,7 +145,6 @@ PivotStats PanelPivots<T>::finish_ldl(DelayedPanel<T>& panel, Index first, std::
     permute_rows<T>(lower.block(first, 0, rest, first), order);
     permute(perm.subspan(first), order);
     panel.set_pivots(first + found.eliminated, perm, {});
-    panel.is_odd = is_odd(perm);
     PivotStats stats = found.stats;
     if (stats.zero_column >= 0) stats.zero_column += first;
     stats.delayed = panel.left();

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "factor/delayed_panel.hpp"
 #include "factor/factor.hpp"
 #include "kernels/panel.hpp"
+#include "kernels/product.hpp"
 #include "kernels/threshold.hpp"
 
 namespace espalier {
@@ -20,7 +22,16 @@ struct DelayRules {
     std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// Each function eliminates the columns of an assembled panel and stores the pivots in the panel.
+/// Pivots from the fully summed rows of a panel, before it is known whether they bound L in the rows below. The vectors
+/// may be used again for other panels.
+template <class T> struct SummedPivots {
+    PivotStats stats;
+    Index eliminated = 0;           ///< The number of pivots; for lu all columns.
+    std::vector<std::int32_t> perm; ///< perm[new] = old: rows and, for ldl, columns.
+    std::vector<T> scaled;          ///< ldl: D L^H (or L^T) in the columns that remain, transposed.
+};
+
+/// Chooses the pivots of an assembled panel and stores them in it.
 template <class T> class PanelPivots {
   public:
     /// The first `rows` rows below will be eliminated, and L must be bounded there. Pivots below `threshold`
@@ -28,23 +39,29 @@ template <class T> class PanelPivots {
     PanelPivots(FactorForm form, DelayRules const& rules, Real<T> threshold, Index rows)
         : form_(form), rules_(rules), threshold_(threshold), rows_(rows) {}
 
-    /// Eliminates all columns, with pivots from the fully summed rows. Used where nothing can be delayed. lu
-    /// interchanges only rows.
-    PivotStats eliminate_all(DelayedPanel<T>& panel) const;
+    /// Eliminates all columns of ldl, with pivots from the fully summed rows. Used where nothing can be delayed.
+    PivotStats eliminate_all(DelayedPanel<T>& panel, BlockDivision const* division) const;
     /// Examines all rows: columns without a good pivot are left over (kernels/threshold.hpp). With lu, no
     /// column is left over where nothing can be delayed.
     PivotStats from_all_rows(DelayedPanel<T>& panel) const;
-    /// Does the same in less time: columns that have a pivot in the fully summed rows are eliminated first,
-    /// all at once. If this does not bound L, returns false; the panel is then overwritten.
-    bool from_summed_rows(DelayedPanel<T>& panel, PivotStats& stats) const;
-    /// Continues from_summed_rows() of ldl after factor_ldl_leading(), whose results are `found`, `perm` and, in the panel,
-    /// L, D and the rest of the fully summed rows. The rows below are as they were assembled. Changes `perm`.
-    bool after_leading(DelayedPanel<T>& panel, ThresholdPivots const& found, std::span<std::int32_t> perm,
-                       PivotStats& stats) const;
+
+    /// Does the same in less time if all rows below are bounded, in four steps: columns that have a pivot in the fully
+    /// summed rows are eliminated there, then in the rows below, L before U, which may be divided, and then the others
+    /// are tried. Between the first two steps, the caller permutes the columns of L (for ldl) or U (for lu) in the rows
+    /// below. Returns false if a pivot is too small.
+    [[nodiscard]] bool from_summed_rows(DelayedPanel<T>& panel, BlockDivision const* division,
+                                        SummedPivots<T>& pivots) const;
+    /// Makes the result of from_summed_rows() for ldl from that of factor_ldl_leading() for the panel, except for perm.
+    void after_leading(DelayedPanel<T> const& panel, ThresholdPivots const& found, SummedPivots<T>& pivots) const;
+    /// Returns whether L is bounded in these rows.
+    [[nodiscard]] bool eliminate_rows_of_l(DelayedPanel<T>& panel, SummedPivots<T> const& pivots, Index first,
+                                           Index count) const;
+    void eliminate_rows_of_u(DelayedPanel<T>& panel, Index first, Index count) const;
+    /// Changes perm.
+    PivotStats finish(DelayedPanel<T>& panel, SummedPivots<T>& pivots) const;
 
   private:
-    [[nodiscard]] bool bounds_l(MatrixView<T const> below) const;
-    void eliminate_below_ldl(DelayedPanel<T>& panel, Index pivots) const;
+    [[nodiscard]] Op op() const { return form_.conjugate() ? Op::adjoint : Op::transpose; }
     PivotStats finish_ldl(DelayedPanel<T>& panel, Index first, std::span<std::int32_t> perm) const;
 
     FactorForm form_;

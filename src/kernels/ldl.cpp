@@ -57,25 +57,30 @@ template <class T> class RookFactorization : LdlPanel<T> {
         load_column(k, k, slot);
         auto [r, colmax] = largest(slot, k, k);
         Real<T> const size = abs1(w_(k, slot));
-        if (postpones_ && std::max(size, colmax) < threshold_) {
-            this->exchange(k, --to_try_);
-            return 0;
-        }
         // A NaN ends the search here and is detected in the pivot or its column.
-        if (r < 0 || size >= alpha * colmax || std::max(size, colmax) < threshold_) return pivot_1x1(k, k);
+        if (r < 0 || size >= alpha * colmax || std::max(size, colmax) < threshold_) return take_1x1(k, k);
 
         while (true) {
             load_column(r, k, slot + 1);
             auto const [next, rowmax] = largest(slot + 1, k, r);
             if (abs1(w_(r, slot + 1)) >= alpha * rowmax) {
                 std::copy(w_.column(slot + 1) + k, w_.column(slot + 1) + n_, w_.column(slot) + k);
-                return pivot_1x1(k, r);
+                return take_1x1(k, r);
             }
             if (next == p || !(rowmax > colmax)) return pivot_2x2(k, p, r);
             p = std::exchange(r, next);
             colmax = rowmax;
             std::copy(w_.column(slot + 1) + k, w_.column(slot + 1) + n_, w_.column(slot) + k);
         }
+    }
+
+    // Takes row and column p as the pivot, unless it is too small and column k may be postponed.
+    Index take_1x1(Index k, Index p) {
+        if (postpones_ && std::abs(w_(p, k - first_)) < threshold_) {
+            this->exchange(k, --to_try_);
+            return 0;
+        }
+        return pivot_1x1(k, p);
     }
 
     // (1 + sqrt(17)) / 8 balances the growth of two 1x1 steps and of a 2x2 step (Bunch, Kaufman 1977).
@@ -94,13 +99,14 @@ template <class T> PivotStats factor_ldl(bool conjugate, MatrixView<T> a, std::s
 }
 
 template <class T> ThresholdPivots factor_ldl_leading(bool conjugate, MatrixView<T> a, std::span<std::int32_t> perm,
-                                                      std::span<T> off_diagonal, Real<T> threshold) {
-    return RookFactorization<T>(conjugate, a, perm, off_diagonal, threshold).run_without_replacements();
+                                                      std::span<T> off_diagonal, Real<T> threshold,
+                                                      BlockDivision const* division) {
+    return RookFactorization<T>(conjugate, a, perm, off_diagonal, threshold, division).run_without_replacements();
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template ThresholdPivots factor_ldl_leading<T>(bool, MatrixView<T>, std::span<std::int32_t>,             \
-                                                   std::span<T>, Real<T>);                                   \
+                                                   std::span<T>, Real<T>, BlockDivision const*);             \
     template PivotStats factor_ldl<T>(bool, MatrixView<T>, std::span<std::int32_t>, std::span<T>, Real<T>, \
                                       BlockDivision const*);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)

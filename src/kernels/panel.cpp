@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "kernels/pivot_block.hpp"
+#include "kernels/pivot_search.hpp"
 #include "kernels/triangular.hpp"
+#include "kernels/vector.hpp"
 
 namespace espalier {
 
@@ -41,6 +43,117 @@ void multiply_column_pair(MatrixView<T const> from, MatrixView<T> to, Index k, P
     }
 }
 
+// The largest |Re| + |Im| in the first `counted` rows, which may be more than there are, or less than none.
+template <class T> Real<T> largest_of_counted(MatrixView<T const> block, Index counted) {
+    if (counted <= 0) return 0;
+    return largest_size_in(block.block(0, 0, std::min(block.rows, counted), block.cols));
+}
+
+// x := x factor for a real column. Returns the largest size of the results.
+template <class T> struct ScaleColumn {
+    template <int bytes> ESPALIER_INLINE static T run(T* x, Index n, T factor) {
+        constexpr int width = vector::lanes<T, bytes>;
+        vector::VectorOf<T, width> largest = {};
+        Index i = 0;
+        for (; i + width <= n; i += width) {
+            vector::VectorOf<T, width> a;
+            vector::load(a, x + i);
+            a *= factor;
+            vector::store(a, x + i);
+            a = a < 0 ? -a : a;
+            largest = a > largest ? a : largest;
+        }
+        T result = 0;
+        for (int lane = 0; lane < width; ++lane) result = std::max(result, largest[lane]);
+        for (; i < n; ++i) result = std::max(result, std::abs(x[i] *= factor));
+        return result;
+    }
+};
+
+// (x y) := (x y) d for two real columns and a symmetric d. Returns the largest size of the results.
+template <class T> struct ScaleColumnPair {
+    template <int bytes> ESPALIER_INLINE static T run(T* x, T* y, Index n, T d00, T d10, T d11) {
+        constexpr int width = vector::lanes<T, bytes>;
+        vector::VectorOf<T, width> largest = {};
+        Index i = 0;
+        for (; i + width <= n; i += width) {
+            vector::VectorOf<T, width> a, b;
+            vector::load(a, x + i);
+            vector::load(b, y + i);
+            auto c = a * d00 + b * d10, d = a * d10 + b * d11;
+            vector::store(c, x + i);
+            vector::store(d, y + i);
+            c = c < 0 ? -c : c;
+            d = d < 0 ? -d : d;
+            c = c > d ? c : d;
+            largest = c > largest ? c : largest;
+        }
+        T result = 0;
+        for (int lane = 0; lane < width; ++lane) result = std::max(result, largest[lane]);
+        for (; i < n; ++i) {
+            T const a = x[i], b = y[i];
+            x[i] = a * d00 + b * d10;
+            y[i] = a * d10 + b * d11;
+            result = std::max({result, std::abs(x[i]), std::abs(y[i])});
+        }
+        return result;
+    }
+};
+
+// Does divide_by_d() for the block of rows, and returns what largest_of_counted() does.
+template <class T> Real<T> divide_and_measure(bool conjugate, MatrixView<T const> diagonal,
+                                              std::span<T const> off_diagonal, MatrixView<T> block, Index counted) {
+    if constexpr (is_complex<T>) {
+        divide_by_d(conjugate, diagonal, off_diagonal, block);
+        return largest_of_counted<T>(block, counted);
+    } else {
+        auto const instructions = widest_instruction_set();
+        T largest = 0;
+        for_each_pivot<T>(
+            conjugate, diagonal, off_diagonal,
+            [&](Index k, T d) {
+                T const found = vector::run_with<ScaleColumn<T>>(instructions, block.column(k), block.rows, T(1) / d);
+                largest = std::max(largest, found);
+            },
+            [&](Index k, PivotBlock<T> const& d) {
+                auto const inv = inverse(conjugate, d);
+                T const found = vector::run_with<ScaleColumnPair<T>>(instructions, block.column(k), block.column(k + 1),
+                                                                     block.rows, inv.d00, inv.d10, inv.d11);
+                largest = std::max(largest, found);
+            });
+        return counted >= block.rows ? largest : largest_of_counted<T>(block, counted);
+    }
+}
+
+// The cycles of a permutation of columns that are longer than 1.
+class Cycles {
+  public:
+    explicit Cycles(std::span<std::int32_t const> perm) : perm_(perm) {
+        std::vector<bool> seen(perm.size(), false);
+        for (std::int32_t j = 0; j < std::ssize(perm); ++j) {
+            if (seen[j] || perm[j] == j) continue;
+            starts_.push_back(j);
+            for (std::int32_t i = j; !seen[i]; i = perm[i]) seen[i] = true;
+        }
+    }
+    // Permutes the columns of a block of rows, so that a column is still in cache when it is overwritten.
+    template <class T> void permute(MatrixView<T> block) const {
+        std::array<T, most_rows> saved;
+        for (std::int32_t const start : starts_) {
+            std::copy_n(block.column(start), block.rows, saved.data());
+            std::int32_t j = start;
+            for (; perm_[j] != start; j = perm_[j]) std::copy_n(block.column(perm_[j]), block.rows, block.column(j));
+            std::copy_n(saved.data(), block.rows, block.column(j));
+        }
+    }
+
+  private:
+    static constexpr Index most_rows = 256; // of for_each_row_block()
+
+    std::span<std::int32_t const> perm_;
+    std::vector<std::int32_t> starts_; // the first column of each cycle
+};
+
 } // namespace
 
 PivotStats& PivotStats::operator+=(PivotStats const& other) {
@@ -51,36 +164,35 @@ PivotStats& PivotStats::operator+=(PivotStats const& other) {
     return *this;
 }
 
-// Permutes cycle by cycle, in blocks of rows, so that a column is still in cache when it is overwritten.
 template <class T> void permute_columns(MatrixView<T> b, std::span<std::int32_t const> perm) {
-    Index const n = b.cols;
-    std::vector<std::int32_t> starts; // the first column of each cycle longer than 1
-    std::vector<bool> seen(n, false);
-    for (std::int32_t j = 0; j < n; ++j) {
-        if (seen[j] || perm[j] == j) continue;
-        starts.push_back(j);
-        for (std::int32_t i = j; !seen[i]; i = perm[i]) seen[i] = true;
-    }
-    constexpr Index block_rows = 512;
-    std::array<T, block_rows> saved;
-    for (Index top = 0; top < b.rows && !starts.empty(); top += block_rows) {
-        Index const rows = std::min(block_rows, b.rows - top);
-        auto const column = [&](Index j) { return b.column(j) + top; };
-        for (std::int32_t const start : starts) {
-            std::copy_n(column(start), rows, saved.data());
-            std::int32_t j = start;
-            for (; perm[j] != start; j = perm[j]) std::copy_n(column(perm[j]), rows, column(j));
-            std::copy_n(saved.data(), rows, column(j));
-        }
-    }
+    Cycles const cycles(perm);
+    for_each_row_block<T>(b.rows, [&](Index first, Index rows) { cycles.permute(b.block(first, 0, rows, b.cols)); });
 }
 
-template <class T> void solve_panel_ldl(bool conjugate, MatrixView<T const> diagonal,
-                                        std::span<std::int32_t const> perm, std::span<T const> off_diagonal,
-                                        MatrixView<T> b) {
-    permute_columns(b, perm);
-    solve_right<T>(conjugate ? Op::adjoint : Op::transpose, Diag::unit, diagonal, b);
-    divide_by_d(conjugate, diagonal, off_diagonal, b);
+template <class T> Real<T> solve_panel_ldl(bool conjugate, MatrixView<T const> diagonal,
+                                           std::span<std::int32_t const> perm, std::span<T const> off_diagonal,
+                                           MatrixView<T> b, Index counted) {
+    if (b.rows == 0) return 0;
+    Cycles const cycles(perm);
+    Real<T> largest = 0;
+    for_each_row_block<T>(b.rows, [&](Index first, Index rows) {
+        auto const block = b.block(first, 0, rows, b.cols);
+        cycles.permute(block);
+        solve_right<T>(conjugate ? Op::adjoint : Op::transpose, Diag::unit, diagonal, block);
+        Real<T> const found = divide_and_measure(conjugate, diagonal, off_diagonal, block, counted - first);
+        largest = std::max(largest, found);
+    });
+    return largest;
+}
+
+template <class T> Real<T> solve_panel_lu(MatrixView<T const> diagonal, MatrixView<T> b, Index counted) {
+    Real<T> largest = 0;
+    for_each_row_block<T>(b.rows, [&](Index first, Index rows) {
+        auto const block = b.block(first, 0, rows, b.cols);
+        solve_right<T>(Op::none, Diag::non_unit, diagonal, block);
+        largest = std::max(largest, largest_of_counted<T>(block, counted - first));
+    });
+    return largest;
 }
 
 template <class T> void divide_by_d(bool conjugate, MatrixView<T const> diagonal,
@@ -118,8 +230,9 @@ void solve_d(bool conjugate, MatrixView<T const> diagonal, std::span<T const> of
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void permute_columns<T>(MatrixView<T>, std::span<std::int32_t const>);                          \
-    template void solve_panel_ldl<T>(bool, MatrixView<T const>, std::span<std::int32_t const>,               \
-                                     std::span<T const>, MatrixView<T>);                                     \
+    template Real<T> solve_panel_ldl<T>(bool, MatrixView<T const>, std::span<std::int32_t const>,            \
+                                        std::span<T const>, MatrixView<T>, Index);                           \
+    template Real<T> solve_panel_lu<T>(MatrixView<T const>, MatrixView<T>, Index);                           \
     template void multiply_by_d<T>(bool, MatrixView<T const>, std::span<T const>, MatrixView<T const>,       \
                                    MatrixView<T>);                                                           \
     template void divide_by_d<T>(bool, MatrixView<T const>, std::span<T const>, MatrixView<T>);              \

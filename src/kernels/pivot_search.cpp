@@ -34,6 +34,41 @@ template <class T, int width> ESPALIER_INLINE Real<T> largest_in_vectors(T const
     return result;
 }
 
+// The same for the first n rows of a block.
+template <class T, int width> ESPALIER_INLINE Real<T> largest_in_columns(MatrixView<T const> const& block, Index n) {
+    using R = Real<T>;
+    using Vector = vector::VectorOf<R, width>;
+    Vector largest[4] = {};
+    for (Index j = 0; j < block.cols; ++j) {
+        R const* const reals = reinterpret_cast<R const*>(block.column(j));
+        Index const end = n * vector::narrowest<T>;
+        Index i = 0;
+        for (; i + 4 * width <= end; i += 4 * width)
+            for (int part = 0; part < 4; ++part) {
+                Vector sizes;
+                vector::load(sizes, reals + i + part * width);
+                to_sizes<T, width>(sizes);
+                largest[part] = sizes > largest[part] ? sizes : largest[part];
+            }
+        for (; i < end; i += width) {
+            Vector sizes;
+            vector::load(sizes, reals + i);
+            to_sizes<T, width>(sizes);
+            largest[0] = sizes > largest[0] ? sizes : largest[0];
+        }
+    }
+    R result = 0;
+    for (Vector const& part : largest)
+        for (int lane = 0; lane < width; ++lane) result = std::max(result, part[lane]);
+    return result;
+}
+
+template <class T> struct LargestInColumns {
+    template <int bytes> ESPALIER_INLINE static Real<T> run(MatrixView<T const> const& block, Index n) {
+        return largest_in_columns<T, vector::lanes<T, bytes>>(block, n);
+    }
+};
+
 template <class T> struct LargestSize {
     template <int bytes> ESPALIER_INLINE static Real<T> run(T const* x, Index n) {
         return largest_in_vectors<T, vector::lanes<T, bytes>>(x, n);
@@ -51,6 +86,16 @@ template <class T> Real<T> largest_size(T const* x, Index n) {
     return value;
 }
 
+template <class T> Real<T> largest_size_in(MatrixView<T const> block) {
+    constexpr Index whole = 64 / static_cast<Index>(sizeof(T)); // entries in a vector of any set
+    Index const in_vectors = block.rows / whole * whole;
+    Real<T> value = 0;
+    if (in_vectors > 0) value = vector::run_with<LargestInColumns<T>>(widest_instruction_set(), block, in_vectors);
+    for (Index j = 0; j < block.cols; ++j)
+        for (Index i = in_vectors; i < block.rows; ++i) value = std::max(value, abs1(block(i, j)));
+    return value;
+}
+
 template <class T> LargestEntry<T> largest_entry(T const* x, Index n) {
     Real<T> const value = largest_size(x, n);
     if (!(value > 0)) return {};
@@ -61,7 +106,8 @@ template <class T> LargestEntry<T> largest_entry(T const* x, Index n) {
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template LargestEntry<T> largest_entry<T>(T const*, Index);                                              \
-    template Real<T> largest_size<T>(T const*, Index);
+    template Real<T> largest_size<T>(T const*, Index);                                                       \
+    template Real<T> largest_size_in<T>(MatrixView<T const>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

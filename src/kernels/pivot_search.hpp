@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/scalar.hpp"
+#include "kernels/view.hpp"
 
 namespace espalier {
 
@@ -15,5 +16,7 @@ template <class T> struct LargestEntry {
 template <class T> LargestEntry<T> largest_entry(T const* x, Index n);
 /// Its size alone.
 template <class T> Real<T> largest_size(T const* x, Index n);
+/// The largest size in a block.
+template <class T> Real<T> largest_size_in(MatrixView<T const> block);
 
 } // namespace espalier

@@ -31,12 +31,12 @@ struct ThresholdPivots {
     Index eliminated = 0; ///< Number of pivots.
 };
 
-/// factor_ldl() for the columns of a diagonal block that have an entry of at least `threshold` when their turn comes. Some
-/// columns remain at the end of perm: those that had no such entry when their turn came, and those that changed places
-/// with one of them. L has their rows, and the lower triangle of their block is what remains of them. 1x1 pivots below the
-/// threshold are replaced if other entries of their columns are larger.
+/// factor_ldl() without replaced pivots. Columns that lead to a pivot below `threshold` when their turn comes change places
+/// with the last column that was not tried, and remain at the end of perm. L has their rows, and the lower triangle of
+/// their block is what remains of them.
 template <class T> ThresholdPivots factor_ldl_leading(bool conjugate, MatrixView<T> a, std::span<std::int32_t> perm,
-                                                      std::span<T> off_diagonal, Real<T> threshold);
+                                                      std::span<T> off_diagonal, Real<T> threshold,
+                                                      BlockDivision const* division = nullptr);
 
 /// A(p, p) = L D L^H (conjugate) or L D L^T for the panel `a`, (m + r) x m, of which the lower trapezoid is
 /// read. Results as of factor_ldl(), in the columns before `eliminated`; every 2x2 pivot of a Hermitian or real

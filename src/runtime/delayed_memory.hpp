@@ -74,7 +74,9 @@ class alignas(64) DelayedMemory { // one worker writes
         }
         std::byte* const begin = arenas_[at_].data() + used_;
         used_ += bytes;
-        if (bytes >= large) populate({begin, bytes});
+        touched_.resize(arenas_.size());
+        if (bytes >= large && used_ > touched_[at_]) populate({begin, bytes});
+        touched_[at_] = std::max(touched_[at_], used_);
         return begin;
     }
     void add(std::byte* begin, std::size_t size) {
@@ -89,6 +91,7 @@ class alignas(64) DelayedMemory { // one worker writes
     std::vector<Arena> arenas_;
     std::size_t size_ = 0;          ///< Bytes of the arenas.
     std::size_t at_ = 0, used_ = 0; ///< The arena in use, and its bytes that are taken.
+    std::vector<std::size_t> touched_; ///< By arena: most bytes that were taken until now.
     Ranges returned_;               ///< Size by beginning.
     std::set<std::pair<std::size_t, std::byte*>> by_size_; ///< The returned ranges by size.
 };

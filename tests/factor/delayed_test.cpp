@@ -1,9 +1,12 @@
 // Factorizations with delayed columns: pivots, growth, inertia and Schur complements.
 #include <cmath>
+#include <numeric>
+#include <random>
 
 #include "common/eigenvalues.hpp"
 #include "common/kkt.hpp"
 #include "common/matrices.hpp"
+#include "factor/delayed_assembly.hpp"
 #include "factor/pivots.hpp"
 #include "factor/schur.hpp"
 #include "support.hpp"
@@ -182,7 +185,7 @@ TEST(Delayed, PanelsTakeTheMemoryOfThosePanelsThatOthersReplace) {
         auto const arena = system.factor.arena_of(0).bytes();
         int inside = 0;
         for (CblkId k = 0; k < system.factor.structure().num_cblks(); ++k)
-            if (auto const* const panel = system.factor.delayed(k)) {
+            if (auto const* const panel = system.factor.delayed(k); panel && panel->columns() > system.factor.cblk(k).width()) {
                 auto const* const data = reinterpret_cast<std::byte const*>(panel->lower().data);
                 inside += data >= arena.data() && data < arena.data() + arena.size();
             }
@@ -191,6 +194,43 @@ TEST(Delayed, PanelsTakeTheMemoryOfThosePanelsThatOthersReplace) {
     EXPECT_GT(system.factor.delayed_memory_bytes(), 0U);
     system.factorize({.pivot_threshold = 1e-8});
     EXPECT_EQ(system.factor.delayed_memory_bytes(), 0U) << "static pivots need none";
+}
+
+// A panel without columns of its children is that of the cblk itself. It takes no memory from others.
+TEST(Delayed, PanelsWithoutColumnsOfChildrenStayInPlace) {
+    for (auto const kind : factorizations_with_pivots) {
+        auto const a = kkt_system<double>(symmetry_for<double>(kind), 150, 60, 1);
+        System<double> system(a, kind, 2);
+        system.factorize(delaying(1e-14));
+        int in_place = 0, larger = 0;
+        for (CblkId k = 0; k < system.factor.structure().num_cblks(); ++k) {
+            auto const* const panel = system.factor.delayed(k);
+            if (!panel) continue;
+            bool const is_larger = panel->columns() > system.factor.cblk(k).width();
+            ++(is_larger ? larger : in_place);
+            EXPECT_EQ(panel->lower().data == system.factor.lower(k).data, !is_larger) << k;
+        }
+        EXPECT_GT(in_place, 0);
+        EXPECT_GT(larger, 0);
+    }
+}
+
+TEST(Delayed, MovesOfColumnsMakeEveryPermutation) {
+    std::mt19937 random(3);
+    for (int n = 0; n <= 12; ++n)
+        for (int own = 0; own <= n; ++own)
+            for (int trial = 0; trial < 20; ++trial) {
+                std::vector<std::int32_t> perm(n);
+                std::iota(perm.begin(), perm.end(), 0);
+                if (trial > 0) std::shuffle(perm.begin(), perm.end(), random);
+                std::vector<ColumnMove> moves;
+                column_moves(perm, own, moves);
+                std::vector<std::int32_t> panel(n + 1, -1);
+                for (std::int32_t j = own; j < n; ++j) panel[j] = j;
+                for (auto const [to, from] : moves) panel[to] = from < own ? from : panel[from];
+                panel.pop_back();
+                EXPECT_EQ(panel, perm);
+            }
 }
 
 TEST(Delayed, MemoryIsBounded) {

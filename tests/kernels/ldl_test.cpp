@@ -226,6 +226,27 @@ TYPED_TEST(Ldl, PanelSolveGivesTheRowsOfL) {
         }
 }
 
+// The largest |Re| + |Im| in the first rows of a panel of several blocks of rows. Without a permutation the result is that
+// of permuted columns.
+TYPED_TEST(Ldl, PanelSolveReturnsTheLargestSizeInTheCountedRows) {
+    using T = TypeParam;
+    Index const n = 33, rows = 700;
+    auto const a = random_symmetric<T>(true, n, 8);
+    Factored<T> const ldl(true, a, 0);
+    auto const b = random_dense<T>(rows, n, 9);
+    auto x = b;
+    EXPECT_EQ(solve_panel_ldl<T>(true, ldl.f.view(), ldl.perm, ldl.off_diagonal, x.view()), 0);
+    for (Index const counted : {1, 255, 256, 257, 600, 700, 900}) {
+        Real<T> expected = 0;
+        for (Index j = 0; j < n; ++j)
+            for (Index i = 0; i < std::min(counted, rows); ++i) expected = std::max(expected, abs1(x(i, j)));
+        auto y = b;
+        permute_columns<T>(y.view(), ldl.perm);
+        EXPECT_EQ(solve_panel_ldl<T>(true, ldl.f.view(), {}, ldl.off_diagonal, y.view(), counted), expected) << counted;
+        EXPECT_EQ(largest_difference(x, y), 0);
+    }
+}
+
 TYPED_TEST(Ldl, SolveWithDUndoesItsProduct) {
     using T = TypeParam;
     for (bool conjugate : {false, true}) {
