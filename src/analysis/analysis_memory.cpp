@@ -29,7 +29,9 @@ template <class T> std::uint64_t Analysis<T>::expected_bytes(Index process) cons
 
 template <class T> std::uint64_t Analysis<T>::refinement_bytes(Scalar factor_scalar, Index process) const {
     VectorLayout const layout{needs.size() == 1, needs.size() > 1 || system.is_permuted(), system.is_scaled()};
-    return call_bytes(memory_of_refinement(layout, 1, 1, least_vectors(RefineMethod::ir)), factor_scalar, process);
+    Offset const stored = working_entries / std::ssize(needs);
+    return call_bytes(memory_of_refinement(layout, 1, 1, least_vectors(RefineMethod::ir)), factor_scalar, process) +
+           error_bytes<T>(needs[process].rows, stored, plan.machine.threads, system.is_scaled());
 }
 
 template <class T>
@@ -77,10 +79,8 @@ std::uint64_t Analysis<T>::factor_bytes(Scalar factor_scalar, Index process, boo
     std::uint64_t const assembly =
         alone ? AssemblyMap::bytes_for(working_entries)
               : part * (AssemblyMap::bytes_for(1) + bytes + sizeof(T) + sizeof(Index));
-    // Errors of a scaled system are measured with its part of the matrix of the caller.
-    std::uint64_t const unscaled = system.is_scaled() || may_fall_back ? part * (sizeof(T) + sizeof(Index)) : 0;
-    if (process > 0) return everywhere + assembly + unscaled;
-    return everywhere + assembly + unscaled + (alone ? 0 : entries * (sizeof(Offset) + bytes)) +
+    if (process > 0) return everywhere + assembly;
+    return everywhere + assembly + (alone ? 0 : entries * (sizeof(Offset) + bytes)) +
            (system.is_identity() && !may_fall_back ? 0 : entries * (sizeof(T) + sizeof(Index))) +
            (narrow ? entries * (sizeof(Narrow<T>) + sizeof(Index)) : 0);
 }

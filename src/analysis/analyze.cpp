@@ -377,11 +377,16 @@ template <class T> class Analyzer {
             analysis_.needs.push_back(
                 {structure_bytes(own), solve_workspace_bytes(own, plans.of_process[p], 1), rows});
         }
-        analysis_.needs.front().structure_bytes += bytes_of(analysis_.supernodal);
-        if (machine.processes == 1)
+        auto& root = analysis_.needs.front();
+        root.structure_bytes += bytes_of(analysis_.supernodal);
+        if (machine.processes == 1) {
             static_cast<LocalPlan&>(analysis_.plan) = std::move(plans.of_process.front());
-        else
+        } else {
+            // Assembly maps are made from the whole structure. Rows are exchanged by their owners and by the caller's.
+            root.structure_bytes += structure_bytes(analysis_.structure) +
+                                    2 * sizeof(Index) * static_cast<std::uint64_t>(analysis_.structure.n);
             analysis_.plans = std::move(plans);
+        }
         analysis_.mapping_s += timer.seconds();
     }
 

@@ -78,12 +78,17 @@ void Exchange::start_threads() {
     SignalsBlocked const blocked;
     try {
         if (options_.threads == 1) {
-            threads_.emplace_back(
-                [this] { progress(alarm_, options_.sending_track, [this] { return step(); }); });
+            threads_.emplace_back([this] {
+                progress(
+                    alarm_, options_.sending_track, [this] { return step(); },
+                    [this] { return sending_.is_under_way() || receiving_.is_under_way(); });
+            });
         } else {
             threads_.emplace_back([this] { run_sending_side(); });
             threads_.emplace_back([this] {
-                progress(receiving_alarm_, options_.receiving_track, [this] { return receiving_.step(); });
+                progress(
+                    receiving_alarm_, options_.receiving_track, [this] { return receiving_.step(); },
+                    [this] { return receiving_.is_under_way(); });
             });
         }
     } catch (...) {
@@ -121,9 +126,11 @@ void Exchange::wake() {
     receiving_alarm_.ring();
 }
 
-std::chrono::microseconds Exchange::longest_sleep() const {
+// A progress thread has found nothing to do.
+void Exchange::pause(Alarm& alarm, Backoff& backoff, bool is_under_way) const {
     bool const waits = handlers_.worker_waits && handlers_.worker_waits();
-    return waits ? options_.max_sleep_while_waiting : options_.max_sleep;
+    if (options_.shares_core && !waits && !is_under_way) return alarm.wait_for(options_.rest);
+    backoff.pause(alarm, waits ? options_.max_sleep_while_waiting : options_.max_sleep);
 }
 
 void Exchange::abort(Error const& error) {
@@ -205,7 +212,8 @@ template <class Step> bool Exchange::guarded_step(Step&& step) {
 }
 
 // All time without sending or receiving appears as idle in a trace.
-template <class Step> void Exchange::progress(Alarm& alarm, trace::Track* track, Step&& step) {
+template <class Step, class IsUnderWay>
+void Exchange::progress(Alarm& alarm, trace::Track* track, Step&& step, IsUnderWay&& is_under_way) {
     run_soon_after_waking();
     Backoff backoff;
     trace::Ticks idle_since = begun_;
@@ -218,7 +226,7 @@ template <class Step> void Exchange::progress(Alarm& alarm, trace::Track* track,
             record_idle();
             backoff.reset();
         } else {
-            backoff.pause(alarm, longest_sleep());
+            pause(alarm, backoff, is_under_way());
         }
     }
     record_idle();
@@ -230,12 +238,13 @@ void Exchange::record_on(trace::Track* sending, trace::Track* receiving) {
 }
 
 void Exchange::run_sending_side() {
-    progress(alarm_, options_.sending_track, [this] {
+    auto const step = [this] {
         if (sending_.step()) return true;
         if (sending_.busy()) return false;
         alarm_.wait(); // until a worker sends
         return true;
-    });
+    };
+    progress(alarm_, options_.sending_track, step, [this] { return sending_.is_under_way(); });
 }
 
 void Exchange::fail_here(Error const& error) {

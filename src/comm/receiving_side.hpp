@@ -73,6 +73,8 @@ class ReceivingSide {
         return any;
     }
 
+    /// Whether a receive has begun and is not complete.
+    [[nodiscard]] bool is_under_way() const { return num_receives_ > 0; }
     /// Removes the bound on received bytes.
     void lift_budget() { unlimited_ = true; }
     /// Whether this rank has received all messages of all others, up to their last one.

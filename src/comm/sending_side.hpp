@@ -108,6 +108,9 @@ class SendingSide {
         return started || ended;
     }
 
+    /// Whether a send has begun and is not complete.
+    [[nodiscard]] bool is_under_way() const { return num_under_way_ > 0; }
+
     /// Queues the last message for each other rank, which states the number of blocks sent there. No block
     /// waits then, and nothing is queued later. Allocates no memory.
     void queue_last() {

@@ -120,6 +120,12 @@ class PatternDealer {
     std::vector<Index> number_; // number of each remote row on the process whose pattern is created
 };
 
+// The bytes of a row in the passes of residual_size().
+template <class T> std::size_t bytes_of_residual_row(bool is_unscaled) {
+    bool const has_factors = is_unscaled || !has_lanes<ProductSizeAndNorm<T>>;
+    return has_factors ? sizeof(RowOfPass<ProductSizeAndScaledNorm<T>>) : sizeof(RowOfPass<ProductSizeAndNorm<T>>);
+}
+
 // Returns value times the factor of row i. Without factors these are ones.
 template <class V> ESPALIER_INLINE V scaled(std::vector<double> const& factors, Index i, V value) {
     return factors.empty() ? value : scaled_value(value, factors[i]);
@@ -359,13 +365,17 @@ auto DistributedMatrix<T>::entry_of_pass(MatrixOp op, std::span<T const> x, Inde
         return typename Sums::Entry{value, inner(op).empty() ? 1.0 : inner(op)[i]};
 }
 
+template <class T>
+std::uint64_t DistributedMatrix<T>::residual_bytes(Index rows, Offset stored, int workers, bool is_unscaled) {
+    return bytes_of_residual_row<T>(is_unscaled) * static_cast<std::uint64_t>(rows) *
+           static_cast<std::uint64_t>(parts_of_pass(stored, workers));
+}
+
 template <class T> void DistributedMatrix<T>::prepare_residuals() const {
     if (!rows().is_alone()) return;
-    constexpr std::size_t plain = sizeof(RowOfPass<ProductSizeAndNorm<T>>),
-                          with_factor = sizeof(RowOfPass<ProductSizeAndScaledNorm<T>>);
-    bool const has_factors = is_unscaled_ || !has_lanes<ProductSizeAndNorm<T>>; // as in residual_size()
     RowWorkers const& workers = rows().workers();
-    part_->reserve(rows(), 0, has_factors ? with_factor : plain, 1, parts_of_pass(local(), workers));
+    part_->reserve(rows(), 0, bytes_of_residual_row<T>(is_unscaled_), 1,
+                   parts_of_pass(local().stored(), workers.count()));
     std::span<std::byte> const all = part_->y.take_untouched();
     auto const pages = static_cast<Index>(all.size() / Arena::alignment);
     workers.run(pages > 0 ? workers.count() : 0, [&](int worker) {
@@ -382,7 +392,8 @@ template <class T> void DistributedMatrix<T>::prepare_residuals() const {
 template <class T> template <class Sums, class Finish>
 void DistributedMatrix<T>::sum_rows(MatrixOp op, std::span<T const> x, std::span<T const> b,
                                     Finish const& finish) const {
-    part_->reserve(rows(), 0, sizeof(RowOfPass<Sums>), 1, parts_of_pass(local(), rows().workers()));
+    part_->reserve(rows(), 0, sizeof(RowOfPass<Sums>), 1,
+                   parts_of_pass(local().stored(), rows().workers().count()));
     Pass<Sums, T> const pass(local(), part_->y.template as<RowOfPass<Sums>>(), rows().workers(),
                              is_mirrored());
     auto const& factor = outer(op);
@@ -409,7 +420,8 @@ void DistributedMatrix<T>::accumulate_sums(MatrixOp op, std::span<T const> x, Ad
             };
             Pass<Sums, T>(local(), to, rows().workers(), false).run(op, begin, [](int, IndexRange, Row const*) {});
         },
-        [&](Index i, Index, Row const& row) { add(i, row.sums); }, parts_of_pass(local(), rows().workers()));
+        [&](Index i, Index, Row const& row) { add(i, row.sums); },
+        parts_of_pass(local().stored(), rows().workers().count()));
 }
 
 // The largest values of the local rows.

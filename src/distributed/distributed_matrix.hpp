@@ -65,6 +65,8 @@ template <class T> class DistributedMatrix {
     /// Provides the memory of residual_size() if there is one process. The workers touch large memory, so that the first
     /// residual does not wait for its pages. Error{out_of_memory}.
     void prepare_residuals() const;
+    /// The bytes of this memory on a process with so many rows, entries and workers. `is_unscaled`: see unscaled().
+    static std::uint64_t residual_bytes(Index rows, Offset stored, int workers, bool is_unscaled);
     /// R = B - op(A) X. R may be the same memory as B.
     void residual(std::span<T const> x, std::span<T const> b, std::span<T> r, Index columns = 1,
                   MatrixOp op = MatrixOp::none) const;

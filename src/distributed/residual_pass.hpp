@@ -11,9 +11,9 @@ namespace espalier {
 
 // The number of parts of a pass, each of which adds to its own copy of the sums. More workers than two do not
 // change it, so the sums do not either.
-template <class T> int parts_of_pass(CscMatrix<T> const& a, RowWorkers const& workers) {
+inline int parts_of_pass(Offset stored, int workers) {
     constexpr Offset worth_dividing = 200'000;
-    return workers.count() > 1 && a.stored() >= worth_dividing ? 2 : 1;
+    return workers > 1 && stored >= worth_dividing ? 2 : 1;
 }
 
 // A pass over the entries in one or two parts. Each part has its own copy of the rows; the copies are stored one after
@@ -24,7 +24,7 @@ template <class Sums, class T> class Pass {
 
     // `lower`: no entry is above the diagonal.
     Pass(CscMatrix<T> const& a, Row* rows, RowWorkers const& workers, bool lower)
-        : a_(a), rows_(rows), workers_(workers), parts_(parts_of_pass(a, workers)), is_lower_(lower) {}
+        : a_(a), rows_(rows), workers_(workers), parts_(parts_of_pass(a.stored(), workers.count())), is_lower_(lower) {}
 
     // Sets the sums and the entries of x of a range of rows.
     using Begin = FunctionRef<void(IndexRange range, Row* rows)>;

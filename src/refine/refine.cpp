@@ -37,6 +37,10 @@ template <class T> double target_error(RefineOptions const& options) {
     return is_incomplete(options.inverse) ? std::max(tolerance_of<T>(options), rounding) : rounding;
 }
 
+template <class T> std::uint64_t error_bytes(Index rows, Offset stored, int workers, bool is_scaled) {
+    return DistributedMatrix<T>::residual_bytes(rows, stored, workers, is_scaled);
+}
+
 Index least_vectors(RefineMethod method) {
     switch (method) {
     case RefineMethod::cg:
@@ -303,6 +307,7 @@ template <class T> RefineReport refine(DistributedMatrix<T> const& a, std::span<
     return report;
 }
 
+ESPALIER_INSTANTIATE_FUNCTION(error_bytes)
 ESPALIER_INSTANTIATE_FUNCTION(default_tolerance)
 ESPALIER_INSTANTIATE_FUNCTION(target_error)
 ESPALIER_INSTANTIATE_FUNCTION(refine)

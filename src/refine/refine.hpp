@@ -46,6 +46,10 @@ struct RefineOptions {
 /// The least number of vectors that a method stores for a right-hand side.
 Index least_vectors(RefineMethod method);
 
+/// The bytes that the errors of a solution need on a process besides vectors, for so many of its rows, entries and
+/// workers.
+template <class T> std::uint64_t error_bytes(Index rows, Offset stored, int workers, bool is_scaled);
+
 /// 1e-12 in double precision, 1e-5 in single.
 template <class T> double default_tolerance();
 /// The normwise backward error at which the methods stop: 4 epsilon, or the tolerance if the inverse is incomplete.

@@ -112,6 +112,7 @@ std::string ProcessContext::begin_call(Options const& options) {
 
 Messaging* ProcessContext::messaging() {
     if (is_alone()) return nullptr;
+    messaging_.exchange.shares_core = topology_.default_threads() < threads_ + messaging_.exchange.threads;
     recording_.lend_tracks(messaging_.exchange, workers().places().front().node);
     return &messaging_;
 }

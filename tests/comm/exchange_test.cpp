@@ -126,6 +126,42 @@ TEST(Exchange, PollsAfterWakeAndOftenWhileAWorkerWaits) {
         });
 }
 
+// A poll takes the core from a worker. Wakes, waiting workers and messages still lead to polls.
+TEST(Exchange, DoesNotPollWhileAllWorkersOfASharedCoreAreBusy) {
+    for (int const threads : {1, 2})
+        run_processes(2, [&](Communicator const& comm) {
+            std::atomic<int> looks{0}, received{0};
+            std::atomic<bool> waits{false};
+            ExchangeHandlers handlers;
+            handlers.on_block = [&](int, std::int64_t, Block&&) { ++received; };
+            handlers.worker_waits = [&] {
+                ++looks;
+                return waits.load();
+            };
+            ExchangeOptions options = exchange_options(threads);
+            options.shares_core = true;
+            options.rest = std::chrono::hours(1);
+            Exchange exchange(comm, options, std::move(handlers));
+            auto const come_to = [&](std::atomic<int> const& count, int least) {
+                auto const deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+                while (count < least && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+                return count >= least;
+            };
+            EXPECT_TRUE(come_to(looks, 1));
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            EXPECT_LE(looks, 3); // the ends of sleeps of at most 1 ms would be at least 50
+            int const before = looks;
+            exchange.wake();
+            EXPECT_TRUE(come_to(looks, before + 1));
+            exchange.send(1 - comm.rank(), 7, Block::allocate(100));
+            waits = true;
+            exchange.wake();
+            EXPECT_TRUE(come_to(received, 1));
+            EXPECT_TRUE(come_to(looks, looks + 20));
+            EXPECT_TRUE(exchange.finish().ok());
+        });
+}
+
 // Rank 1 starts when all but the first two blocks of rank 0 wait.
 TEST(Exchange, LetsUrgentBlocksOvertakeWaitingOnes) {
     std::atomic<bool> handed_in{false};

@@ -179,6 +179,14 @@ TYPED_TEST(DistributedMatrixOf, ManyRowsHasTheSameResidualInPreparedMemory) {
     }
 }
 
+TEST(DistributedMatrix, NeedsARowOfFourNumbersForEachPartOfAResidual) {
+    auto const bytes = &DistributedMatrix<double>::residual_bytes;
+    EXPECT_EQ(bytes(1000, 300'000, 1, false), 1000 * 32);
+    EXPECT_EQ(bytes(1000, 300'000, 4, false), 2 * 1000 * 32);
+    EXPECT_EQ(bytes(1000, 3000, 4, false), 1000 * 32);
+    EXPECT_GT(bytes(1000, 3000, 1, true), 1000 * 32);
+}
+
 TYPED_TEST(DistributedMatrixOf, RandomEntriesHasResidualsInTwiceTheWorkingPrecision) {
     using T = TypeParam;
     auto const x = random_vector<T>(order, 1), d = random_vector<T>(order, 2);
