@@ -1,8 +1,6 @@
 #include "incomplete/entry_map.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <functional>
 #include <limits>
 #include <utility>
 
@@ -17,20 +15,9 @@ constexpr int most_mapping_threads = 4; ///< Each thread reads the whole matrix.
 
 /// Whether the values of A, of both triangles, are all those of the pattern, and ascend in each column. Then they are
 /// visited in the order of the rows.
-bool has_all_values(StoredPattern const& a, RowPattern const& pattern, int threads) {
-    bool const is_triangle = a.symmetry != Symmetry::general;
-    if ((is_triangle ? 2 * a.stored() - a.cols : a.stored()) != pattern.num_blocks()) return false;
-    std::atomic<bool> result{true};
-    run_threads(threads, [&](int t) {
-        for (Index j = a.cols * t / threads, end = a.cols * (t + 1) / threads; j < end; ++j) {
-            Index const *const first = a.row_ind.data() + a.col_ptr[j], *const last = a.row_ind.data() + a.col_ptr[j + 1];
-            bool const begins = !is_triangle || (first != last && *first == j); // with its diagonal entry
-            if (begins && std::adjacent_find(first, last, std::greater_equal<>()) == last) continue;
-            result = false;
-            return;
-        }
-    });
-    return result;
+bool has_all_values(StoredPattern const& a, RowPattern const& pattern) {
+    Offset const values = a.symmetry == Symmetry::general ? a.stored() : 2 * a.stored() - a.cols;
+    return pattern.has_sorted_columns && values == pattern.num_blocks();
 }
 
 /// The rows that one thread maps.
@@ -52,21 +39,33 @@ BlockRow moved(MappedMatrix const& matrix, Index i) {
 
 /// Calls visit(row, column, source, place in the block) for the values of A, of both triangles, in permuted block rows,
 /// by columns of A. The source is complemented if the value must be conjugated.
-/// With `lower_only` only values below the diagonal are visited.
-template <int B, class Visit>
-void visit_values(MappedMatrix const& matrix, bool lower_only, RowShare rows, Visit const& visit) {
+template <int B, class Visit> void visit_values(MappedMatrix const& matrix, RowShare rows, Visit const& visit) {
     StoredPattern const& a = matrix.a;
     bool const conjugates = matrix.is_complex && a.symmetry == Symmetry::hermitian;
     for (Index j = 0; j < a.cols; ++j) {
         BlockRow const column = moved(matrix, j / B);
         int const at_column = static_cast<int>(j % B);
-        bool const both = !lower_only && a.symmetry != Symmetry::general && rows.has(column);
+        bool const both = a.symmetry != Symmetry::general && rows.has(column);
         for (Offset const p : a.entries_of(j)) {
             Index const i = a.row_ind[p];
             BlockRow const row = moved(matrix, i / B);
             int const at_row = static_cast<int>(i % B);
-            if (rows.has(row) && !(lower_only && i == j)) visit(row, column, p, at_row + at_column * B);
+            if (rows.has(row)) visit(row, column, p, at_row + at_column * B);
             if (both && i != j) visit(column, row, conjugates ? ~p : p, at_column + at_row * B);
+        }
+    }
+}
+
+/// The same for the values of U and of the diagonal, if A is a stored triangle of scalars.
+template <class Visit> void visit_upper_values(MappedMatrix const& matrix, RowShare rows, Visit const& visit) {
+    bool const conjugates = matrix.is_complex && matrix.a.symmetry == Symmetry::hermitian;
+    for (Index j = 0; j < matrix.a.cols; ++j) {
+        BlockRow const column = moved(matrix, j);
+        for (Offset const p : matrix.a.entries_of(j)) {
+            BlockRow const row = moved(matrix, matrix.a.row_ind[p]);
+            bool const is_upper = row <= column;
+            if (rows.has(is_upper ? row : column))
+                visit(std::min(row, column), std::max(row, column), conjugates && !is_upper ? ~p : p, 0);
         }
     }
 }
@@ -84,11 +83,9 @@ template <int B, class Visit> void visit_whole_blocks(MappedMatrix const& matrix
     }
 }
 
-/// The number of blocks in each row, or only of those below the diagonal.
-LargeVector<Offset> lengths_of(RowPattern const& pattern, bool lower_only) {
+LargeVector<Offset> lengths_of(RowPattern const& pattern) {
     LargeVector<Offset> lengths(pattern.num_rows);
-    for (BlockRow i = 0; i < pattern.num_rows; ++i)
-        lengths[i] = (lower_only ? pattern.diagonal[i] : pattern.ptr[i + 1]) - pattern.ptr[i];
+    for (BlockRow i = 0; i < pattern.num_rows; ++i) lengths[i] = pattern.ptr[i + 1] - pattern.ptr[i];
     return lengths;
 }
 
@@ -119,7 +116,7 @@ void EntryMap::map_parts(ExecutionOrder const& order, RowPattern const& pattern,
     BlockRow const n = order.num_rows();
     LargeVector<Offset> next; // by row: the number of its parts, and then the next one
     if (in_order_) {
-        next = lengths_of(pattern, has_columns());
+        next = lengths_of(pattern);
     } else {
         next.assign(n, 0);
         share_rows(n, threads, [&](RowShare rows) {
@@ -139,12 +136,6 @@ void EntryMap::map_parts(ExecutionOrder const& order, RowPattern const& pattern,
     });
 }
 
-void EntryMap::find_columns(MappedMatrix const& matrix, ExecutionOrder const& order) {
-    conjugates_ = matrix.is_complex && matrix.a.symmetry == Symmetry::hermitian;
-    diagonal_.resize(order.num_rows());
-    for (BlockRow p = 0; p < order.num_rows(); ++p) diagonal_[p] = matrix.a.col_ptr[order.row_at[p]];
-}
-
 // The threads divide the rows among them. Each of them reads all entries.
 EntryMap EntryMap::make(MappedMatrix const& matrix, ExecutionOrder const& order, RowPattern const& pattern,
                         bool is_pattern_of_a, int threads) {
@@ -154,6 +145,17 @@ EntryMap EntryMap::make(MappedMatrix const& matrix, ExecutionOrder const& order,
     map.is_narrow_ = matrix.a.stored() <= std::numeric_limits<std::int32_t>::max();
     map.whole_blocks_ = matrix.whole_blocks != nullptr;
     map.has_blocks_ = matrix.block_size > 1;
+    bool const is_triangle = matrix.a.symmetry != Symmetry::general;
+    bool const has_all = may_be_in_order && matrix.block_size == 1 && has_all_values(matrix.a, pattern);
+    if (is_triangle && matrix.block_size == 1) {
+        map.in_order_ = has_all;
+        map.has_columns_ = matrix.positions.empty();
+        if (!map.has_columns_)
+            map.map_parts(
+                order, pattern, threads,
+                [&](RowShare rows, auto const& visit) { visit_upper_values(matrix, rows, visit); }, [](Offset, int) {});
+        return map;
+    }
     with_block_size(matrix.block_size, [&]<int B>() {
         if (B > 1 && matrix.whole_blocks) {
             map.in_order_ = may_be_in_order && matrix.a.stored() == pattern.num_blocks() * B * B;
@@ -162,12 +164,9 @@ EntryMap EntryMap::make(MappedMatrix const& matrix, ExecutionOrder const& order,
                 [&](RowShare rows, auto const& visit) { visit_whole_blocks<B>(matrix, rows, visit); },
                 [&](Offset e, Index distance) { map.column_distance_[e] = static_cast<std::int32_t>(distance); });
         } else {
-            map.in_order_ = may_be_in_order && B == 1 && has_all_values(matrix.a, pattern, threads);
-            bool const lower_only = map.in_order_ && matrix.a.symmetry != Symmetry::general;
-            if (lower_only) map.find_columns(matrix, order);
+            map.in_order_ = has_all;
             map.map_parts(
-                order, pattern, threads,
-                [&](RowShare rows, auto const& visit) { visit_values<B>(matrix, lower_only, rows, visit); },
+                order, pattern, threads, [&](RowShare rows, auto const& visit) { visit_values<B>(matrix, rows, visit); },
                 [&](Offset e, int in_block) {
                     if (B > 1) map.in_block_[e] = static_cast<std::uint8_t>(in_block);
                 });

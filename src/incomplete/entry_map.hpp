@@ -20,7 +20,8 @@ struct MappedMatrix {
 };
 
 /// The parts of A that belong to each row of the factor, by position. A part is a whole block if all blocks of A are
-/// whole, and one value otherwise.
+/// whole, and one value otherwise. If A is a stored triangle of scalars, the parts are only the values of U and of the
+/// diagonal (symmetric_rows.hpp); if its rows also keep their numbers, these are a column of A, and there are no parts.
 class EntryMap {
   public:
     EntryMap() = default;
@@ -29,29 +30,20 @@ class EntryMap {
     static EntryMap make(MappedMatrix const& matrix, ExecutionOrder const& order, RowPattern const& pattern,
                          bool is_pattern_of_a, int threads);
 
-    /// The parts begin(p) .. begin(p + 1) - 1 belong to the row at position p. If has_columns(), these are only the values
-    /// of L.
+    /// The parts begin(p) .. begin(p + 1) - 1 belong to the row at position p.
     [[nodiscard]] Offset begin(BlockRow position) const { return ptr_[position]; }
     /// Whether the values of each row are all those of its blocks, in the order of the row in the pattern, and
     /// column-major in each block. Then column() and in_block() are not known.
     [[nodiscard]] bool is_in_order() const { return in_order_; }
-    /// Whether A is a stored triangle that is_in_order(). Then the diagonal entry of a row and its values of U are a column
-    /// of A, which begins at column_of(a, p). Those of U are conjugated if U is conjugate to it.
-    [[nodiscard]] bool has_columns() const { return !diagonal_.empty(); }
-    [[nodiscard]] bool conjugates() const { return conjugates_; }
-    template <class T> [[nodiscard]] T const* column_of(T const* a, BlockRow position) const {
-        T const* const later = a + diagonal_[std::min<std::size_t>(position + rows_ahead, diagonal_.size() - 1)];
-        __builtin_prefetch(later);
-        __builtin_prefetch(later + 3); // often in the next line of the cache
-        return a + diagonal_[position];
-    }
+    /// Whether the values of U and of the diagonal in row i of the factor are column i of A.
+    [[nodiscard]] bool has_columns() const { return has_columns_; }
     /// The position of the block column of a part, and the entry of the block where it begins.
     [[nodiscard]] BlockRow column(Offset part) const { return column_[part]; }
     [[nodiscard]] int in_block(Offset part) const { return in_block_.empty() ? 0 : in_block_[part]; }
 
     /// Returns the value of a part that is one. Prefetches a later one, because values are far from each other in A.
     template <class T> [[nodiscard]] T value(T const* a, Offset part) const {
-        __builtin_prefetch(a + stored<T>(source_of(part + (has_columns() ? ahead_below : ahead))));
+        __builtin_prefetch(a + stored<T>(source_of(part + ahead)));
         Offset const source = source_of(part);
         if constexpr (is_complex<T>)
             return source >= 0 ? a[source] : conj(a[~source]);
@@ -79,20 +71,17 @@ class EntryMap {
     }
 
     [[nodiscard]] std::uint64_t bytes() const {
-        std::uint64_t sum = (ptr_.size() + diagonal_.size()) * sizeof(Offset);
+        std::uint64_t sum = ptr_.size() * sizeof(Offset);
         for (auto const& memory : memory_) sum += memory.size();
         return sum;
     }
 
   private:
-    /// The numbers of rows and of parts by which prefetches run ahead.
-    static constexpr BlockRow rows_ahead = 64;
-    static constexpr Offset ahead = 512, ahead_below = 192, blocks_ahead = 128;
+    static constexpr Offset ahead = 512, blocks_ahead = 128; ///< The numbers of parts by which prefetches run ahead.
 
     [[nodiscard]] Offset source_of(Offset part) const { return is_narrow_ ? narrow_[part] : wide_[part]; }
     template <class T> static Offset stored(Offset source) { return is_complex<T> && source < 0 ? ~source : source; }
     void allocate();
-    void find_columns(MappedMatrix const& matrix, ExecutionOrder const& order);
     void set_source(Offset part, Offset source) {
         if (is_narrow_)
             narrow_[part] = static_cast<std::int32_t>(source);
@@ -103,9 +92,7 @@ class EntryMap {
     void map_parts(ExecutionOrder const& order, RowPattern const& pattern, int threads, VisitParts const& visit_parts,
                    SetDetail const& set_detail);
 
-    bool conjugates_ = false;
-    LargeVector<Offset> diagonal_; ///< By position: the diagonal entry in A, if has_columns().
-    bool in_order_ = false, is_narrow_ = true, whole_blocks_ = false, has_blocks_ = false;
+    bool has_columns_ = false, in_order_ = false, is_narrow_ = true, whole_blocks_ = false, has_blocks_ = false;
     LargeVector<Offset> ptr_{0};
     /// The position in A of the first value of each part, or its complement if the value must be conjugated.
     /// Zeros follow the last one. Positions have 32 bits if A is small enough.

@@ -13,7 +13,9 @@
 #include "incomplete/block_sizes.hpp"
 #include "incomplete/incomplete_structure.hpp"
 #include "incomplete/row_factorization.hpp"
+#include "incomplete/symmetric_rows.hpp"
 #include "incomplete/transposed_factor.hpp"
+#include "matrix/norms.hpp"
 
 namespace espalier {
 
@@ -31,6 +33,13 @@ template <class T> Real<T> relative_threshold(PivotDemand const& pivots) {
     require_threshold(pivots.threshold);
     if (pivots.threshold > 0) return static_cast<Real<T>>(pivots.threshold);
     return pivots.positive ? 100 * epsilon<T> : std::sqrt(epsilon<T>);
+}
+
+/// No abs1() of an entry is larger. NaN if an entry is NaN.
+template <class T> Real<T> bound_of_moduli(CscMatrix<T> const& a) {
+    constexpr std::size_t parts = is_complex<T> ? 2 : 1; // real and imaginary ones
+    std::span<Real<T> const> const numbers(reinterpret_cast<Real<T> const*>(a.values.data()), parts * a.values.size());
+    return static_cast<Real<T>>(static_cast<double>(parts) * infinity_norm(numbers));
 }
 
 /// Copies the conjugates of the entries. Does nothing for real ones.
@@ -66,12 +75,12 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
         double shift = 0;
         for (int restarts = 0; restarts < pivots.max_restarts; ++restarts) {
             rule.diagonal_factor = static_cast<Real<T>>(1 + shift);
-            auto const replaced = factorize_by_rule(a.values.data(), rule, true, interrupt);
+            auto const replaced = factorize_by_rule(a, rule, true, interrupt);
             if (replaced) return {*replaced, shift, restarts};
             shift = shift > 0 ? 2 * shift : first_shift;
         }
         rule.diagonal_factor = 1;
-        return {*factorize_by_rule(a.values.data(), rule, false, interrupt), 0, pivots.max_restarts};
+        return {*factorize_by_rule(a, rule, false, interrupt), 0, pivots.max_restarts};
     }
 
     void solve(T const* b, T* x, Index nrhs, MatrixOp op) {
@@ -96,15 +105,21 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
     }
 
   private:
-    std::optional<Index> factorize_by_rule(T const* values, PivotRule<T> const& rule, bool stops, Interrupt* interrupt) {
-        FactorArrays<T> const arrays{map_, values, lower_, upper_, inverse_.as<T>().data(), rule};
+    std::optional<Index> factorize_by_rule(CscMatrix<T> const& a, PivotRule<T> const& rule, bool stops,
+                                           Interrupt* interrupt) {
+        FactorArrays<T> const arrays{map_, a, a.values.data(), order_, lower_, upper_, inverse_.as<T>().data(), rule};
         auto const memory = current_rows();
         std::vector<std::unique_ptr<RowFactorizer>> rows;
         rows.reserve(order_.num_workers);
+        bool const is_symmetric = symmetry_ != Symmetry::general && sizes_.block_size == 1;
+        Real<T> const largest = is_symmetric && !rule.positive ? bound_of_moduli(a) : Real<T>(0);
         for (WorkerId w = 0; w < order_.num_workers; ++w)
-            rows.push_back(with_block_size(sizes_.block_size, [&]<int B>() -> std::unique_ptr<RowFactorizer> {
-                return std::make_unique<RowFactorization<T, B>>(arrays, memory[w], longest_row_);
-            }));
+            if (is_symmetric)
+                rows.push_back(std::make_unique<SymmetricRowFactorization<T>>(arrays, memory[w], source_rows(), largest));
+            else
+                rows.push_back(with_block_size(sizes_.block_size, [&]<int B>() -> std::unique_ptr<RowFactorizer> {
+                    return std::make_unique<RowFactorization<T, B>>(arrays, memory[w], longest_row_);
+                }));
         return factorize_rows(rows, stops, interrupt);
     }
 

@@ -89,7 +89,7 @@ void IncompleteStructure::map_entries(StoredPattern const& a, IncompleteOptions 
 }
 
 void IncompleteStructure::find_sizes(RowPattern const& pattern, RowCosts const& costs) {
-    for (BlockRow i = 0; i < pattern.num_rows; ++i)
+    for (BlockRow i = 0; i < pattern.num_rows && sizes_.block_size > 1; ++i)
         longest_row_ = std::max(longest_row_, static_cast<std::int32_t>(pattern.row(i).size()));
     sizes_.predicted = predict_sweeps(pattern, order_, sizes_.block_size, type_.bytes, costs);
     sizes_.coarse_string = order_.coarse_string;

@@ -78,10 +78,12 @@ void invert_block(T* a, T* inverse, PivotRule<T> const& rule, PivotBound<T> cons
     }
 }
 
-/// The arrays that hold the rows. The factorization reads the values of A and writes the other arrays.
+/// The arrays that hold the rows. The factorization reads A and writes the values of the other arrays.
 template <class T> struct FactorArrays {
     EntryMap const& entries;
-    T const* a;
+    CscMatrix<T> const& matrix;
+    T const* a; ///< The values of the matrix.
+    ExecutionOrder const& order;
     RowStorage<T> const& lower;
     RowStorage<T> const& upper;
     T* inverse; ///< Inverse diagonal blocks by position.
@@ -120,7 +122,7 @@ template <class T, int B> class RowFactorization final : public RowFactorizer {
     /// Factorizes row p, after all rows that it depends on. Not inlined, because GCC 12 makes the loop over rows 5 %
     /// slower if it inlines it.
     [[gnu::noinline]] void factorize(BlockRow p) noexcept {
-        auto const& [entries, a, lower, upper, inverse, pivots] = arrays_;
+        auto const& [entries, matrix, a, order, lower, upper, inverse, pivots] = arrays_;
         BlockRow const* const left = lower.columns() + lower.begin(p);
         BlockRow const* const right = upper.columns() + upper.begin(p);
         std::int32_t const num_left = lower.length(p), num_right = upper.length(p);
@@ -200,6 +202,24 @@ template <class T, int B> class RowFactorization final : public RowFactorizer {
     std::vector<T> values_;             ///< The current row: L, diagonal, U.
 };
 
+/// Calls visit(column, value) for the entries of a row of scalars.
+template <class T, class Visit>
+[[gnu::always_inline]] inline void visit_row(RowStorage<T> const& part, BlockRow p, Visit const& visit) {
+    BlockRow const* column = part.columns() + part.begin(p);
+    T* value = part.values() + part.begin(p);
+    std::int32_t const length = part.length(p);
+    if (part.stride(p) == 1) {
+        std::int32_t e = 0;
+        for (; e + 1 < length; e += 2) {
+            visit(column[e], value[e]);
+            visit(column[e + 1], value[e + 1]);
+        }
+        if (e < length) visit(column[e], value[e]);
+    } else {
+        for (std::int32_t e = length; e > 0; --e, column += group_rows, value += group_rows) visit(*column, *value);
+    }
+}
+
 /// Rows of scalars. `current_row` has an entry for each column. Entries outside of the pattern of the row are also updated,
 /// but never read, which is faster than looking for the others.
 template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
@@ -228,25 +248,13 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
             return value;
         };
         if (entries.is_in_order()) {
-            for_each(lower, p, [&](BlockRow k, T&) __attribute__((always_inline)) { row[k] = next_value(); });
-            if (entries.has_columns()) {
-                T const* of_row = entries.column_of(a, p);
-                bool const conjugates = entries.conjugates();
-                row[p] = *of_row;
-                largest = std::max(largest, abs1(*of_row));
-                for_each(upper, p, [&](BlockRow j, T&) __attribute__((always_inline)) {
-                    T const value = *++of_row;
-                    largest = std::max(largest, abs1(value));
-                    row[j] = conjugates ? conj(value) : value;
-                });
-            } else {
-                row[p] = next_value();
-                for_each(upper, p, [&](BlockRow j, T&) __attribute__((always_inline)) { row[j] = next_value(); });
-            }
+            visit_row(lower, p, [&](BlockRow k, T&) __attribute__((always_inline)) { row[k] = next_value(); });
+            row[p] = next_value();
+            visit_row(upper, p, [&](BlockRow j, T&) __attribute__((always_inline)) { row[j] = next_value(); });
         } else {
             if (end - entry < lower.length(p) + 1 + upper.length(p)) { // this row has fill
-                for_each(lower, p, [row](BlockRow k, T&) { row[k] = 0; });
-                for_each(upper, p, [row](BlockRow j, T&) { row[j] = 0; });
+                visit_row(lower, p, [row](BlockRow k, T&) { row[k] = 0; });
+                visit_row(upper, p, [row](BlockRow j, T&) { row[j] = 0; });
                 row[p] = 0;
             }
             while (entry < end) {
@@ -257,33 +265,16 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
         row[p] *= pivots.diagonal_factor;
         T const diagonal = row[p];
         // l(k) = a(k) / u(k, k), and a(j) -= l(k) u(k, j).
-        for_each(lower, p, [row, inverse, &upper](BlockRow k, T& factor) {
+        visit_row(lower, p, [row, inverse, &upper](BlockRow k, T& factor) {
             T const of_row = times(row[k], inverse[k]);
             factor = of_row;
-            for_each(upper, k, [row, of_row](BlockRow j, T const& value) { row[j] -= times(of_row, value); });
+            visit_row(upper, k, [row, of_row](BlockRow j, T const& value) { row[j] -= times(of_row, value); });
         });
-        for_each(upper, p, [row](BlockRow j, T& value) { value = row[j]; });
+        visit_row(upper, p, [row](BlockRow j, T& value) { value = row[j]; });
         PivotBound<T> const bound = pivots.bound(largest, diagonal);
         Index const replaced = replaced_;
         inverse[p] = T(1) / pivots.accept(row[p], bound, replaced_);
         if (replaced_ > replaced && pivots.accepts(diagonal, bound)) needs_shift_ = true;
-    }
-
-    /// Calls visit(column, value) for the entries of a row.
-    template <class Visit> [[gnu::always_inline]] static inline void for_each(RowStorage<T> const& part, BlockRow p, Visit const& visit) {
-        BlockRow const* column = part.columns() + part.begin(p);
-        T* value = part.values() + part.begin(p);
-        std::int32_t const length = part.length(p);
-        if (part.stride(p) == 1) {
-            std::int32_t e = 0;
-            for (; e + 1 < length; e += 2) {
-                visit(column[e], value[e]);
-                visit(column[e + 1], value[e + 1]);
-            }
-            if (e < length) visit(column[e], value[e]);
-        } else {
-            for (std::int32_t e = length; e > 0; --e, column += group_rows, value += group_rows) visit(*column, *value);
-        }
     }
 
     FactorArrays<T> arrays_;

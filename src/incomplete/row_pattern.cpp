@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <numeric>
@@ -66,6 +67,21 @@ void visit_block_column(StoredPattern const& a, BlockRow j, std::vector<BlockRow
         }
 }
 
+/// The blocks of each column, if they are not whole.
+template <int B> Lists block_columns(StoredPattern const& a, BlockRow num_rows) {
+    std::vector<BlockRow> seen;
+    return lists_of(num_rows, [&](auto const& visit) {
+        seen.assign(num_rows, -1);
+        for (BlockRow j = 0; j < num_rows; ++j) visit_block_column<B>(a, j, seen, [&](BlockRow i) { visit(j, i); });
+    });
+}
+
+/// Whether the rows of a column ascend, and begin with the diagonal in a stored triangle.
+template <class I> bool is_sorted(std::span<I const> column, bool is_triangle, Index j) {
+    if (is_triangle && (column.empty() || column.front() != j)) return false;
+    return std::adjacent_find(column.begin(), column.end(), std::greater_equal<>()) == column.end();
+}
+
 /// Whether block column j consists of whole blocks, whose rows ascend. Writes the block rows.
 template <int B> bool read_whole_blocks(StoredPattern const& a, Index j, BlockRow* rows) {
     Index const* const first = a.row_ind.data() + a.col_ptr[j * B];
@@ -106,47 +122,56 @@ template <int B> bool has_dense_blocks(StoredPattern const& a) {
     return density<B>(a, 1) >= dense_enough;
 }
 
-/// Makes the rows of a matrix from its columns. visit_column(j, visit) calls visit(i) once for each block (i,
-/// j), and is called twice for each column. With `lower_only` it visits no blocks above the diagonal, and
-/// those below stand for both.
-template <class VisitColumn>
-RowPattern rows_of_columns(BlockRow num_rows, bool lower_only, VisitColumn const& visit_column) {
+/// Makes the rows of a matrix from its columns: column_of(j) returns the rows of the blocks in column j, each once. With
+/// `lower_only` there are no blocks above the diagonal, and those below stand for both.
+template <class ColumnOf> RowPattern rows_of_columns(BlockRow num_rows, bool lower_only, ColumnOf const& column_of) {
     RowPattern pattern;
     pattern.num_rows = num_rows;
+    pattern.has_sorted_columns = true;
     pattern.ptr.assign(num_rows + 1, 1);
-    pattern.ptr[0] = 0;
-    for (BlockRow j = 0; j < num_rows; ++j)
-        visit_column(j, [&](BlockRow i) {
-            if (i == j) return;
-            ++pattern.ptr[i + 1];
-            if (lower_only) ++pattern.ptr[j + 1];
-        });
-    std::partial_sum(pattern.ptr.begin(), pattern.ptr.end(), pattern.ptr.begin());
-    pattern.cols.resize(pattern.ptr.back());
-    pattern.diagonal.assign(pattern.ptr.begin(), pattern.ptr.end() - 1);
+    Offset* const ptr = pattern.ptr.data();
+    for (BlockRow j = 0; j < num_rows; ++j) {
+        auto const column = column_of(j);
+        Offset off_diagonal = 0;
+        for (auto const i : column) {
+            Offset const counts = i != j ? 1 : 0;
+            ptr[i + 1] += counts;
+            off_diagonal += counts;
+        }
+        if (lower_only) ptr[j + 1] += off_diagonal;
+        if (!is_sorted(column, lower_only, j)) pattern.has_sorted_columns = false;
+    }
+    pattern.diagonal.resize(num_rows);
+    ptr[0] = 0;
+    for (BlockRow i = 0; i < num_rows; ++i) {
+        pattern.diagonal[i] = ptr[i];
+        ptr[i + 1] += ptr[i];
+    }
+    pattern.cols.resize(ptr[num_rows]);
     BlockRow* const cols = pattern.cols.data();
+    Offset* const diagonal = pattern.diagonal.data();
     if (lower_only) { // diagonal[i] is the end of row i until column i, and then final
         for (BlockRow j = 0; j < num_rows; ++j) {
-            BlockRow* const first = cols + pattern.diagonal[j];
-            BlockRow* end = first;
+            BlockRow* end = cols + diagonal[j];
+            BlockRow* const upper = end + 1;
             *end++ = j;
-            visit_column(j, [&](BlockRow i) {
-                if (i == j) return;
-                cols[pattern.diagonal[i]++] = j;
-                *end++ = i;
-            });
-            if (!std::is_sorted(first, end)) std::sort(first, end);
+            auto const column = column_of(j);
+            for (auto i = column.begin() + (pattern.has_sorted_columns ? 1 : 0); i != column.end(); ++i) {
+                if (*i == j) continue;
+                cols[diagonal[*i]++] = j;
+                *end++ = static_cast<BlockRow>(*i);
+            }
+            if (!pattern.has_sorted_columns) std::sort(upper, end);
         }
         return pattern;
     }
     LargeVector<Offset> next(pattern.ptr.begin(), pattern.ptr.end() - 1);
     // Columns ascend, so before column j is visited, row j has its entries left of the diagonal.
     for (BlockRow j = 0; j < num_rows; ++j) {
-        pattern.diagonal[j] = next[j];
+        diagonal[j] = next[j];
         cols[next[j]++] = j;
-        visit_column(j, [&](BlockRow i) {
+        for (auto const i : column_of(j))
             if (i != j) cols[next[i]++] = j;
-        });
     }
     return pattern;
 }
@@ -217,10 +242,12 @@ class FillRows {
 };
 
 /// Joins the columns of L without the diagonal, the diagonal, and the rows of U without the diagonal.
-RowPattern join(BlockRow num_rows, FillRows const& lower_columns, FillRows const& upper, bool symmetric) {
-    RowPattern pattern;
-    pattern.num_rows = num_rows;
+/// `used` is a pattern of as many rows, whose memory the result takes.
+RowPattern join(RowPattern used, FillRows const& lower_columns, FillRows const& upper, bool symmetric) {
+    RowPattern pattern = std::move(used);
+    BlockRow const num_rows = pattern.num_rows;
     pattern.symmetric = symmetric;
+    pattern.has_sorted_columns = false;
     pattern.ptr.assign(num_rows + 1, 1);
     for (BlockRow j = 0; j < num_rows; ++j)
         for (BlockRow const i : lower_columns.of(j)) ++pattern.ptr[i + 1];
@@ -231,12 +258,14 @@ RowPattern join(BlockRow num_rows, FillRows const& lower_columns, FillRows const
         pattern.diagonal[i] = pattern.ptr[i];
         pattern.ptr[i + 1] += pattern.ptr[i] + std::ssize(upper.of(i));
     }
+    pattern.cols = {}; // not copied by resize()
     pattern.cols.resize(pattern.ptr.back());
     BlockRow* const cols = pattern.cols.data();
     for (BlockRow j = 0; j < num_rows; ++j) {
         BlockRow* const diagonal = cols + pattern.diagonal[j];
-        *diagonal = j;
-        std::ranges::copy(upper.of(j), diagonal + 1);
+        BlockRow* to = diagonal;
+        *to = j;
+        for (BlockRow const i : upper.of(j)) *++to = i; // a few, for which a call of memmove takes longer
         for (BlockRow const i : lower_columns.of(j)) cols[pattern.diagonal[i]++] = j;
     }
     return pattern;
@@ -250,8 +279,37 @@ class FillSearch {
 
     /// Appends to `found`, in ascending order, the vertices above i that end a path from i with at most
     /// levels + 1 edges through vertices below i.
-    void search(BlockRow i, std::vector<BlockRow>& found) {
+    void search(BlockRow i, LargeVector<BlockRow>& found) {
         auto const begin = std::ssize(found);
+        if (levels_ == 1)
+            search_two_edges(i, found);
+        else
+            search_by_levels(i, found);
+        std::sort(found.begin() + begin, found.end());
+    }
+
+  private:
+    void search_two_edges(BlockRow i, LargeVector<BlockRow>& found) {
+        auto const before = a_.lower(i), after = a_.upper(i);
+        auto const begin = found.size();
+        std::size_t most = after.size();
+        for (BlockRow const k : before) most += a_.ptr[k + 1] - a_.diagonal[k] - 1;
+        found.resize(begin + most);
+        BlockRow *const reached_by = reached_by_.data(), *end = found.data() + begin;
+        for (BlockRow const j : after) {
+            reached_by[j] = i;
+            *end++ = j;
+        }
+        for (BlockRow const k : before)
+            for (BlockRow const* j = a_.cols.data() + a_.ptr[k + 1]; *--j > i;) { // it ends at the diagonal at the latest
+                *end = *j;
+                end += reached_by[*j] != i ? 1 : 0;
+                reached_by[*j] = i;
+            }
+        found.resize(end - found.data());
+    }
+
+    void search_by_levels(BlockRow i, LargeVector<BlockRow>& found) {
         reached_by_[i] = i;
         front_.assign(1, i);
         for (Index level = 0; level <= levels_ && !front_.empty(); ++level) {
@@ -267,14 +325,12 @@ class FillSearch {
             }
             front_.swap(next_);
         }
-        std::sort(found.begin() + begin, found.end());
     }
 
-  private:
     RowPattern const& a_;
     Index levels_;
     std::vector<BlockRow> reached_by_;
-    std::vector<BlockRow> front_, next_;
+    LargeVector<BlockRow> front_, next_;
 };
 
 /// The rows of U for the graph of A.
@@ -283,7 +339,7 @@ FillRows fill_above(RowPattern const& a, Index levels, int threads, Interrupt* i
     std::atomic<BlockRow> next{0};
     run_threads(std::min<int>(team_size(threads), std::max(1, rows.num_pieces())), [&](int) {
         FillSearch search(a, levels);
-        std::vector<BlockRow> found;
+        LargeVector<BlockRow> found;
         for (BlockRow k; (k = next.fetch_add(1, std::memory_order_relaxed)) < rows.num_pieces();) {
             check(interrupt);
             auto& [ind, end] = rows.piece(k);
@@ -294,7 +350,7 @@ FillRows fill_above(RowPattern const& a, Index levels, int threads, Interrupt* i
                 search.search(i, found);
                 end.push_back(std::ssize(found));
             }
-            ind = found; // without the memory that `found` has in reserve
+            ind.assign(found.begin(), found.end()); // without the memory that `found` has in reserve
         }
     });
     return rows;
@@ -343,37 +399,34 @@ std::optional<BlockColumns> whole_blocks(StoredPattern const& a, int block_size,
 RowPattern block_pattern(StoredPattern const& a, int block_size, std::span<Index const> positions,
                          BlockColumns const* whole) {
     BlockRow const num_rows = checked_num_rows(a, block_size, positions);
-    return with_block_size(block_size, [&]<int B>() {
-        std::vector<BlockRow> seen(B > 1 && !whole ? num_rows : 0, -1);
-        auto const visit_stored = [&](BlockRow j, auto const& visit) {
-            if (whole) {
-                for (Offset k = whole->ptr[j]; k < whole->ptr[j + 1]; ++k) visit(whole->rows[k]);
-                return;
-            }
-            if (j == 0) std::fill(seen.begin(), seen.end(), -1);
-            visit_block_column<B>(a, j, seen, visit);
-        };
-        bool const is_triangle = a.symmetry != Symmetry::general;
-        if (positions.empty()) {
-            RowPattern pattern = rows_of_columns(num_rows, is_triangle, visit_stored);
-            pattern.symmetric = is_triangle || is_symmetric(pattern);
-            return pattern;
-        }
+    bool const is_triangle = a.symmetry != Symmetry::general;
+    auto const rows_by = [&](auto const& column_of) {
+        if (positions.empty()) return rows_of_columns(num_rows, is_triangle, column_of);
         // Columns that are gathered by their new numbers need not be sorted.
-        auto const position = [&](BlockRow i) { return static_cast<BlockRow>(positions[i]); };
+        auto const position = [&](Index i) { return static_cast<BlockRow>(positions[i]); };
         auto const columns = lists_of(num_rows, [&](auto const& visit) {
             for (BlockRow j = 0; j < num_rows; ++j)
-                visit_stored(j, [&](BlockRow i) {
+                for (auto const i : column_of(j)) {
                     visit(position(j), position(i));
                     if (is_triangle && i != j) visit(position(i), position(j));
-                });
+                }
         });
-        RowPattern pattern = rows_of_columns(num_rows, false, [&](BlockRow j, auto const& visit) {
-            for (BlockRow const i : columns.of(j)) visit(i);
+        return rows_of_columns(num_rows, false, [&](BlockRow j) { return columns.of(j); });
+    };
+    RowPattern pattern;
+    if (whole) {
+        pattern = rows_by([&](BlockRow j) {
+            return std::span<BlockRow const>(whole->rows).subspan(whole->ptr[j], whole->ptr[j + 1] - whole->ptr[j]);
         });
-        pattern.symmetric = is_triangle || is_symmetric(pattern);
-        return pattern;
-    });
+    } else if (block_size == 1) {
+        pattern = rows_by([&](BlockRow j) { return a.row_ind.subspan(a.col_ptr[j], a.col_ptr[j + 1] - a.col_ptr[j]); });
+    } else {
+        auto const columns = with_block_size(block_size, [&]<int B>() { return block_columns<B>(a, num_rows); });
+        pattern = rows_by([&](BlockRow j) { return columns.of(j); });
+    }
+    pattern.has_sorted_columns = pattern.has_sorted_columns && positions.empty();
+    pattern.symmetric = is_triangle || is_symmetric(pattern);
+    return pattern;
 }
 
 RowPattern transpose(RowPattern const& pattern) {
@@ -427,10 +480,10 @@ RowPattern fill_pattern(RowPattern a, Index levels, int threads, Interrupt* inte
     if (levels == 0) return a;
     check(interrupt); // on the calling thread, which may get no rows
     auto const upper = fill_above(a, levels, threads, interrupt);
-    if (a.symmetric) return join(a.num_rows, upper, upper, true);
+    if (a.symmetric) return join(std::move(a), upper, upper, true);
     // Column j of L is row j of U for the transposed matrix.
     auto const lower_columns = fill_above(transpose(a), levels, threads, interrupt);
-    return join(a.num_rows, lower_columns, upper, lower_columns == upper);
+    return join(std::move(a), lower_columns, upper, lower_columns == upper);
 }
 
 } // namespace espalier

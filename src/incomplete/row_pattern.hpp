@@ -40,6 +40,8 @@ struct RowPattern {
     LargeVector<BlockRow> cols;   ///< Ascending in each row.
     LargeVector<Offset> diagonal; ///< Position of the diagonal block of each row in cols.
     bool symmetric = false;       ///< Whether (i, j) is stored if and only if (j, i) is.
+    /// Whether block_pattern() found the blocks of each column in ascending order, and stored triangles with their diagonal.
+    bool has_sorted_columns = false;
 
     [[nodiscard]] std::span<BlockRow const> row(BlockRow i) const {
         return {cols.data() + ptr[i], cols.data() + ptr[i + 1]};

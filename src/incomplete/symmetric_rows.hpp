@@ -1,0 +1,133 @@
+// The factorization of the rows of a symmetric or Hermitian matrix, on scalars. L has the conjugates of the entries of U,
+// divided by the pivots, so rows of U alone are computed, and only the values of A on and right of the diagonal are read.
+#pragma once
+
+#include <algorithm>
+#include <span>
+
+#include "incomplete/row_factorization.hpp"
+
+namespace espalier {
+
+/// Rows of scalars. `current_row` has an entry for each column. Entries outside of the pattern of the row are also updated,
+/// but never read, which is faster than looking for the others. `rows_of_a` are the rows of A by position, and no modulus
+/// in A is above `largest`.
+template <class T> class SymmetricRowFactorization final : public RowFactorizer {
+  public:
+    SymmetricRowFactorization(FactorArrays<T> const& arrays, Arena const& current_row, std::span<BlockRow const> rows_of_a,
+                              Real<T> largest)
+        : arrays_(arrays), rows_of_a_(rows_of_a), row_(current_row.as<T>().data()),
+          surely_accepted_(arrays.pivots.threshold * largest),
+          is_hermitian_(is_complex<T> && arrays.matrix.symmetry == Symmetry::hermitian) {}
+
+    void factorize_rows(BlockRow first, BlockRow end) noexcept override {
+        for (BlockRow p = first; p < end; ++p) factorize(p);
+    }
+
+  private:
+    void factorize(BlockRow p) noexcept {
+        RowStorage<T> const &lower = arrays_.lower, &upper = arrays_.upper;
+        T* const row = row_;
+        gather(p);
+        T const diagonal = row[p] * arrays_.pivots.diagonal_factor;
+        T pivot = diagonal;
+        visit_row(lower, p, [&](BlockRow k, T& factor) __attribute__((always_inline)) { factor = eliminate(p, k, pivot); });
+        visit_row(upper, p, [row](BlockRow j, T& value) { value = row[j]; });
+        arrays_.inverse[p] = T(1) / accept(p, pivot, diagonal);
+    }
+
+    /// a(p) and a(j) -= l(p, k) u(k, j) for j = p and the columns j behind it in row k. Returns l(p, k).
+    [[gnu::always_inline]] inline T eliminate(BlockRow p, BlockRow k, T& pivot) const {
+        auto const& upper = arrays_.upper;
+        Index const stride = upper.stride(k), begin = upper.begin(k), length = upper.length(k) * stride;
+        BlockRow const* const column = upper.columns() + begin;
+        T const* const value = upper.values() + begin;
+        T* const row = row_;
+        Index e = 0;
+        while (column[e] != p) e += stride; // the pattern is symmetric
+        T const factor = times(conj_if(is_hermitian_, value[e]), arrays_.inverse[k]);
+        pivot -= times(factor, value[e]);
+        for (e += stride; e < length; e += stride) row[column[e]] -= times(factor, value[e]);
+        return factor;
+    }
+
+    /// Copies the values of A in the columns from p on.
+    void gather(BlockRow p) {
+        EntryMap const& entries = arrays_.entries;
+        auto const& upper = arrays_.upper;
+        T const* const a = arrays_.a;
+        T* const row = row_;
+        if (!entries.has_columns()) {
+            Offset const first = entries.begin(p), end = entries.begin(p + 1);
+            if (end - first <= upper.length(p)) clear(p); // the row has fill
+            for (Offset e = first; e < end; ++e) row[entries.column(e)] = entries.value(a, e);
+            return;
+        }
+        auto const& matrix = arrays_.matrix;
+        BlockRow const* const row_at = arrays_.order.row_at.data();
+        BlockRow const last = arrays_.order.num_rows() - 1;
+        __builtin_prefetch(matrix.col_ptr.data() + row_at[std::min(p + 2 * rows_ahead, last)]);
+        Offset const later = matrix.col_ptr[row_at[std::min(p + rows_ahead, last)]];
+        prefetch(a + later);
+        Offset const first = matrix.col_ptr[row_at[p]], end = matrix.col_ptr[row_at[p] + 1];
+        if (entries.is_in_order() && end - first == upper.length(p) + 1) {
+            T const* next = a + first;
+            row[p] = *next;
+            visit_row(upper, p, [&](BlockRow j, T&) __attribute__((always_inline)) { row[j] = conj_if(is_hermitian_, *++next); });
+            return;
+        }
+        prefetch(matrix.row_ind.data() + later);
+        BlockRow const* const position_of = arrays_.order.position_of.data();
+        clear(p);
+        for (Offset e = first; e < end; ++e) row[position_of[matrix.row_ind[e]]] = conj_if(is_hermitian_, a[e]);
+    }
+
+    void clear(BlockRow p) {
+        row_[p] = 0;
+        visit_row(arrays_.upper, p, [row = row_](BlockRow j, T&) { row[j] = 0; });
+    }
+
+    template <class Entry> static void prefetch(Entry const* entries) {
+        __builtin_prefetch(entries);
+        __builtin_prefetch(entries + 3); // often in the next line of the cache
+    }
+
+    /// Returns the pivot to use. The largest entry of the row is looked for only if the pivot may be small.
+    T accept(BlockRow p, T pivot, T diagonal) {
+        auto const& pivots = arrays_.pivots;
+        if (!pivots.positive && abs1(pivot) >= surely_accepted_ && surely_accepted_ > 0) return pivot;
+        bool const needs_largest = !(pivots.positive && real_part(diagonal) > 0);
+        PivotBound<T> const bound = pivots.bound(needs_largest ? largest_in_row(p) : Real<T>(0), diagonal);
+        Index const replaced = replaced_;
+        T const accepted = pivots.accept(pivot, bound, replaced_);
+        if (replaced_ > replaced && pivots.accepts(diagonal, bound)) needs_shift_ = true;
+        return accepted;
+    }
+
+    /// The largest modulus in a row of A, both triangles included.
+    Real<T> largest_in_row(BlockRow p) const {
+        auto const& matrix = arrays_.matrix;
+        Index const own = rows_of_a_[p];
+        Real<T> largest = 0;
+        for (Offset const e : matrix.entries_of(own)) largest = std::max(largest, abs1(matrix.values[e]));
+        auto const look_in = [&](BlockRow q, T&) {
+            Index const column = rows_of_a_[q];
+            if (column > own) return;
+            for (Offset const e : matrix.entries_of(column))
+                if (matrix.row_ind[e] == own) largest = std::max(largest, abs1(matrix.values[e]));
+        };
+        visit_row(arrays_.lower, p, look_in);
+        visit_row(arrays_.upper, p, look_in);
+        return largest;
+    }
+
+    static constexpr BlockRow rows_ahead = 64; ///< By which prefetches run ahead.
+
+    FactorArrays<T> arrays_;
+    std::span<BlockRow const> rows_of_a_;
+    T* row_;
+    Real<T> surely_accepted_; ///< A modulus from which on no pivot is small, unless pivots must be positive.
+    bool is_hermitian_;
+};
+
+} // namespace espalier
