@@ -5,10 +5,12 @@
 // prints a line of JSON. Times are the fastest of REPEAT runs in milliseconds; "transposed_new_values_ms", for the first
 // transposed application after a factorization, is measured once. Bytes of a sweep are its entries with one 32-bit index
 // for each block, and two passes over the vector. The triad a = b + 3 c of STREAM (24 bytes for each element) runs on the
-// same threads, with vectors that together are as large as L with its vector, and with vectors of 256 MiB, which no cache
-// keeps.
+// same threads, with vectors that together are as large as L with its vector, on ordinary pages as STREAM has them
+// ("triad_gbs") and on huge pages ("huge_triad_gbs"), and on ordinary pages with vectors of 256 MiB, which no cache keeps
+// ("memory_gbs").
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -20,6 +22,7 @@
 #include "generators/generators.hpp"
 #include "incomplete/incomplete_factor.hpp"
 #include "incomplete/row_order.hpp"
+#include "runtime/large_vector.hpp"
 #include "runtime/topology.hpp"
 #include "runtime/worker_team.hpp"
 
@@ -43,16 +46,29 @@ OrderingMethod ordering_method(std::string const& name) {
     throw Error(Status::usage, "the ordering is natural, dissection or rcm");
 }
 
-double triad_ms(WorkerTeam& team, double bytes, int repeat) {
+/// Each worker touches its part of the vectors first. Memory of std::allocator is on ordinary pages, unless the system gives
+/// huge pages to all programs.
+template <class Allocator> double triad_ms(WorkerTeam& team, double bytes, int repeat) {
     auto const n = static_cast<Index>(bytes / 24);
-    std::vector<double> a(n, 0.0), b(n, 1.0), c(n, 2.0);
-    return fastest_ms(repeat, [&] {
+    Allocator memory;
+    double *const to = memory.allocate(n), *const from = memory.allocate(n), *const factor = memory.allocate(n);
+    auto const for_each_part = [&](auto const& body) {
         team.for_each_worker([&, threads = Index(team.size())](WorkerId w) {
-            double* const to = a.data();
-            double const *const from = b.data(), *const factor = c.data();
-            for (Index i = n * w / threads; i < n * (w + 1) / threads; ++i) to[i] = from[i] + 3 * factor[i];
+            body(n * w / threads, n * (w + 1) / threads);
+        });
+    };
+    for_each_part([&](Index first, Index end) {
+        std::fill(to + first, to + end, 0.0);
+        std::fill(from + first, from + end, 1.0);
+        std::fill(factor + first, factor + end, 2.0);
+    });
+    double const fastest = fastest_ms(repeat, [&] {
+        for_each_part([&](Index first, Index end) {
+            for (Index i = first; i < end; ++i) to[i] = from[i] + 3 * factor[i];
         });
     });
+    for (double* const vector : {to, from, factor}) memory.deallocate(vector, n);
+    return fastest;
 }
 
 /// The forward sweep of a program without threads: rows in their order, in CSR with 32-bit indices, blocks column-major.
@@ -129,9 +145,10 @@ void run(std::string const& matrix, std::string const& ordering, Index levels, i
     double const upper_blocks = static_cast<double>(pattern.num_blocks() - SerialSweep::lower_blocks(pattern)) - rows;
     double const upper_bytes = upper_blocks * (8 * b * b + 4) + (8 * b * b + 16 * b) * rows; // with the inverse diagonal
     SerialSweep serial(pattern, order.block_size);
-    double const triad = triad_ms(team, lower_bytes, repeat);
+    double const triad = triad_ms<std::allocator<double>>(team, lower_bytes, repeat);
+    double const huge_triad = triad_ms<LargeAllocator<double>>(team, lower_bytes, repeat);
     constexpr double large = 3.0 * (256 << 20);
-    double const memory = triad_ms(team, large, std::max(3, repeat / 5));
+    double const memory = triad_ms<std::allocator<double>>(team, large, std::max(3, repeat / 5));
     double const serial_ms = fastest_ms(repeat, [&] { serial.run(); });
     double const factor_ms = fastest_ms(std::max(3, repeat / 5), [&] { factor.factorize(*a); });
     std::vector<double> x(a->rows, 1.0), rhs(a->rows, 1.0);
@@ -147,12 +164,12 @@ void run(std::string const& matrix, std::string const& ordering, Index levels, i
                R"("synchronizations": {}, "ordering_ms": {:.1f}, "analysis_ms": {:.1f}, "set_up_ms": {:.1f}, "first_build_ms": {:.1f}, )"
                R"("factor_ms": {:.2f}, "serial_lower_ms": {:.3f}, "lower_ms": {:.3f}, "upper_ms": {:.3f}, )"
                R"("application_ms": {:.3f}, "transposed_ms": {:.3f}, "transposed_new_values_ms": {:.3f}, )"
-               R"("memory_gbs": {:.1f}, "triad_gbs": {:.1f}, "lower_gbs": {:.1f}, "upper_gbs": {:.1f}}})"
+               R"("memory_gbs": {:.1f}, "triad_gbs": {:.1f}, "huge_triad_gbs": {:.1f}, "lower_gbs": {:.1f}, "upper_gbs": {:.1f}}})"
                "\n",
                matrix, ordering, levels, threads, sizes.coarse_string, sizes.chunks, sizes.synchronizations, ordering_ms,
                builds.analysis, builds.set_up, builds.first, factor_ms, serial_ms, lower, upper, application,
-               transposed, new_values, rate(large, memory), rate(lower_bytes, triad), rate(lower_bytes, lower),
-               rate(upper_bytes, upper));
+               transposed, new_values, rate(large, memory), rate(lower_bytes, triad), rate(lower_bytes, huge_triad),
+               rate(lower_bytes, lower), rate(upper_bytes, upper));
 }
 
 } // namespace
