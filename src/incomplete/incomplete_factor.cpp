@@ -107,15 +107,16 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
   private:
     std::optional<Index> factorize_by_rule(CscMatrix<T> const& a, PivotRule<T> const& rule, bool stops,
                                            Interrupt* interrupt) {
-        FactorArrays<T> const arrays{map_, a, a.values.data(), order_, lower_, upper_, inverse_.as<T>().data(), rule};
+        FactorArrays<T> const arrays{map_, a.values.data(), lower_, upper_, inverse_.as<T>().data(), rule};
         auto const memory = current_rows();
         std::vector<std::unique_ptr<RowFactorizer>> rows;
         rows.reserve(order_.num_workers);
         bool const is_symmetric = symmetry_ != Symmetry::general && sizes_.block_size == 1;
-        Real<T> const largest = is_symmetric && !rule.positive ? bound_of_moduli(a) : Real<T>(0);
+        SymmetricMatrix<T> const matrix{a, order_, source_rows(),
+                                        is_symmetric && !rule.positive ? bound_of_moduli(a) : Real<T>(0)};
         for (WorkerId w = 0; w < order_.num_workers; ++w)
             if (is_symmetric)
-                rows.push_back(std::make_unique<SymmetricRowFactorization<T>>(arrays, memory[w], source_rows(), largest));
+                rows.push_back(std::make_unique<SymmetricRowFactorization<T>>(arrays, matrix, memory[w]));
             else
                 rows.push_back(with_block_size(sizes_.block_size, [&]<int B>() -> std::unique_ptr<RowFactorizer> {
                     return std::make_unique<RowFactorization<T, B>>(arrays, memory[w], longest_row_);

@@ -78,12 +78,10 @@ void invert_block(T* a, T* inverse, PivotRule<T> const& rule, PivotBound<T> cons
     }
 }
 
-/// The arrays that hold the rows. The factorization reads A and writes the values of the other arrays.
+/// The arrays that hold the rows. The factorization reads the values of A and writes the other arrays.
 template <class T> struct FactorArrays {
     EntryMap const& entries;
-    CscMatrix<T> const& matrix;
-    T const* a; ///< The values of the matrix.
-    ExecutionOrder const& order;
+    T const* a;
     RowStorage<T> const& lower;
     RowStorage<T> const& upper;
     T* inverse; ///< Inverse diagonal blocks by position.
@@ -122,7 +120,7 @@ template <class T, int B> class RowFactorization final : public RowFactorizer {
     /// Factorizes row p, after all rows that it depends on. Not inlined, because GCC 12 makes the loop over rows 5 %
     /// slower if it inlines it.
     [[gnu::noinline]] void factorize(BlockRow p) noexcept {
-        auto const& [entries, matrix, a, order, lower, upper, inverse, pivots] = arrays_;
+        auto const& [entries, a, lower, upper, inverse, pivots] = arrays_;
         BlockRow const* const left = lower.columns() + lower.begin(p);
         BlockRow const* const right = upper.columns() + upper.begin(p);
         std::int32_t const num_left = lower.length(p), num_right = upper.length(p);

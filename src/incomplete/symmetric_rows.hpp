@@ -9,16 +9,22 @@
 
 namespace espalier {
 
+/// A, whose values are those of FactorArrays.
+template <class T> struct SymmetricMatrix {
+    CscMatrix<T> const& matrix;
+    ExecutionOrder const& order;
+    std::span<BlockRow const> row_at; ///< The rows of A by position.
+    Real<T> largest;                  ///< No modulus is larger; not used if pivots must be positive.
+};
+
 /// Rows of scalars. `current_row` has an entry for each column. Entries outside of the pattern of the row are also updated,
-/// but never read, which is faster than looking for the others. `rows_of_a` are the rows of A by position, and no modulus
-/// in A is above `largest`.
+/// but never read, which is faster than looking for the others.
 template <class T> class SymmetricRowFactorization final : public RowFactorizer {
   public:
-    SymmetricRowFactorization(FactorArrays<T> const& arrays, Arena const& current_row, std::span<BlockRow const> rows_of_a,
-                              Real<T> largest)
-        : arrays_(arrays), rows_of_a_(rows_of_a), row_(current_row.as<T>().data()),
-          surely_accepted_(arrays.pivots.threshold * largest),
-          is_hermitian_(is_complex<T> && arrays.matrix.symmetry == Symmetry::hermitian) {}
+    SymmetricRowFactorization(FactorArrays<T> const& arrays, SymmetricMatrix<T> const& a, Arena const& current_row)
+        : arrays_(arrays), a_(a), row_(current_row.as<T>().data()),
+          surely_accepted_(arrays.pivots.threshold * a.largest),
+          is_hermitian_(is_complex<T> && a.matrix.symmetry == Symmetry::hermitian) {}
 
     void factorize_rows(BlockRow first, BlockRow end) noexcept override {
         for (BlockRow p = first; p < end; ++p) factorize(p);
@@ -63,9 +69,9 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
             for (Offset e = first; e < end; ++e) row[entries.column(e)] = entries.value(a, e);
             return;
         }
-        auto const& matrix = arrays_.matrix;
-        BlockRow const* const row_at = arrays_.order.row_at.data();
-        BlockRow const last = arrays_.order.num_rows() - 1;
+        auto const& matrix = a_.matrix;
+        BlockRow const* const row_at = a_.order.row_at.data();
+        BlockRow const last = a_.order.num_rows() - 1;
         __builtin_prefetch(matrix.col_ptr.data() + row_at[std::min(p + 2 * rows_ahead, last)]);
         Offset const later = matrix.col_ptr[row_at[std::min(p + rows_ahead, last)]];
         prefetch(a + later);
@@ -77,7 +83,7 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
             return;
         }
         prefetch(matrix.row_ind.data() + later);
-        BlockRow const* const position_of = arrays_.order.position_of.data();
+        BlockRow const* const position_of = a_.order.position_of.data();
         clear(p);
         for (Offset e = first; e < end; ++e) row[position_of[matrix.row_ind[e]]] = conj_if(is_hermitian_, a[e]);
     }
@@ -106,12 +112,12 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
 
     /// The largest modulus in a row of A, both triangles included.
     Real<T> largest_in_row(BlockRow p) const {
-        auto const& matrix = arrays_.matrix;
-        Index const own = rows_of_a_[p];
+        auto const& matrix = a_.matrix;
+        Index const own = a_.row_at[p];
         Real<T> largest = 0;
         for (Offset const e : matrix.entries_of(own)) largest = std::max(largest, abs1(matrix.values[e]));
         auto const look_in = [&](BlockRow q, T&) {
-            Index const column = rows_of_a_[q];
+            Index const column = a_.row_at[q];
             if (column > own) return;
             for (Offset const e : matrix.entries_of(column))
                 if (matrix.row_ind[e] == own) largest = std::max(largest, abs1(matrix.values[e]));
@@ -124,7 +130,7 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
     static constexpr BlockRow rows_ahead = 64; ///< By which prefetches run ahead.
 
     FactorArrays<T> arrays_;
-    std::span<BlockRow const> rows_of_a_;
+    SymmetricMatrix<T> a_;
     T* row_;
     Real<T> surely_accepted_; ///< A modulus from which on no pivot is small, unless pivots must be positive.
     bool is_hermitian_;

@@ -50,8 +50,9 @@ OrderingMethod ordering_method(std::string const& name) {
 /// huge pages to all programs.
 template <class Allocator> double triad_ms(WorkerTeam& team, double bytes, int repeat) {
     auto const n = static_cast<Index>(bytes / 24);
+    Index const distance = n + 200; // not a multiple of a page, or the vectors would compete for the same sets of the caches
     Allocator memory;
-    double *const to = memory.allocate(n), *const from = memory.allocate(n), *const factor = memory.allocate(n);
+    double *const to = memory.allocate(3 * distance), *const from = to + distance, *const factor = from + distance;
     auto const for_each_part = [&](auto const& body) {
         team.for_each_worker([&, threads = Index(team.size())](WorkerId w) {
             body(n * w / threads, n * (w + 1) / threads);
@@ -67,7 +68,7 @@ template <class Allocator> double triad_ms(WorkerTeam& team, double bytes, int r
             for (Index i = first; i < end; ++i) to[i] = from[i] + 3 * factor[i];
         });
     });
-    for (double* const vector : {to, from, factor}) memory.deallocate(vector, n);
+    memory.deallocate(to, 3 * distance);
     return fastest;
 }
 
