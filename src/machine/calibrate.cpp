@@ -1,6 +1,7 @@
 #include "machine/calibrate.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <complex>
 #include <cstdlib>
@@ -48,13 +49,20 @@ KernelTimings time_scalar(Scalar scalar, Factorization kind, WorkerTeam& team, T
     return time_form<double>(form, team, timing);
 }
 
-MeasuredModel measure(Scalar scalar, Factorization kind, WorkerTeam& team, TimingOptions const& timing) {
-    KernelTimings const timings = time_scalar(scalar, kind, team, timing);
+MeasuredModel fit(KernelTimings const& timings, Scalar scalar, Factorization kind, WorkerTeam const& team) {
     MeasuredModel model;
     model.scalar = scalar;
     model.calibration = fit_cost_model(timings.samples, scalar, kernel_kind(kind));
     if (team.size() > 1) model.contention = {{team.size(), std::max(1.0, timings.contention)}};
     return model;
+}
+
+// Adds the measurements of a later time to those of `earlier` times.
+void add(KernelTimings&& later, int earlier, KernelTimings& all) {
+    auto const append = [](auto& to, auto const& from) { to.insert(to.end(), from.begin(), from.end()); };
+    append(all.samples.panels, later.samples.panels);
+    append(all.samples.updates, later.samples.updates);
+    all.contention = (earlier * all.contention + later.contention) / (earlier + 1);
 }
 
 // Bytes per second that each of `threads` reads, interpolated between one and all cores.
@@ -93,7 +101,7 @@ CostModelChoice CostModels::choose(Scalar scalar, Factorization kind, int thread
         timing.interrupt = interrupt;
         MachineCosts fresh;
         fresh.memory = time_memory(team, interrupt);
-        fresh.put(measure(scalar, kind, team, timing));
+        fresh.put(fit(time_scalar(scalar, kind, team, timing), scalar, kind, team));
         keep(fresh);
     } catch (Error const& error) {
         if (error.status() != Status::out_of_memory) throw;
@@ -112,11 +120,23 @@ MachineCosts CostModels::measure_all(TimingOptions const& timing, std::optional<
     MachineCosts fresh;
     fresh.memory = time_memory(team, timing.interrupt);
     fresh.network = network;
-    for (Scalar const scalar : {Scalar::s, Scalar::d, Scalar::c, Scalar::z})
-        for (Factorization const kind : {Factorization::llh, Factorization::ldlt, Factorization::lu}) {
-            fresh.put(measure(scalar, kind, team, timing));
+    TimingOptions part = timing;
+    part.seconds /= num_rounds;
+    std::array<KernelTimings, num_models> timings;
+    auto const for_each_model = [&](auto const& body) {
+        auto of_model = timings.begin();
+        for (Scalar const scalar : {Scalar::s, Scalar::d, Scalar::c, Scalar::z})
+            for (Factorization const kind : {Factorization::llh, Factorization::ldlt, Factorization::lu})
+                body(*of_model++, scalar, kind);
+    };
+    for (int round = 0; round < num_rounds; ++round)
+        for_each_model([&](KernelTimings& of_model, Scalar scalar, Factorization kind) {
+            add(time_scalar(scalar, kind, team, part), round, of_model);
             done();
-        }
+        });
+    for_each_model([&](KernelTimings const& of_model, Scalar scalar, Factorization kind) {
+        fresh.put(fit(of_model, scalar, kind, team));
+    });
     keep(fresh);
     return costs_;
 }

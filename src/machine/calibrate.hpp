@@ -40,10 +40,11 @@ class CostModels {
                            Interrupt* interrupt, ProgressSink* progress = nullptr);
 
     /// Measures all scalars and kernels on all cores with `timing` for each, and keeps the models and the
-    /// measured network. Calls `done` after each of `num_models`.
+    /// measured network. The speed of a machine changes within seconds, so each model has a part of its measurements in
+    /// each of several rounds over all models. Calls `done` after each of `num_parts`.
     MachineCosts measure_all(TimingOptions const& timing, std::optional<Network> const& network,
                              std::function<void()> const& done);
-    static constexpr int num_models = 12;
+    static constexpr int num_models = 12, num_rounds = 3, num_parts = num_rounds * num_models;
     [[nodiscard]] CostModelStore const& store() const { return store_; }
     [[nodiscard]] int cores() const { return cores_; }
 

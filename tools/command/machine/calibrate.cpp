@@ -51,7 +51,7 @@ CalibrationResult calibrate(bool shows) {
     timing.seconds = 0.25;
     CalibrationResult result;
     {
-        ProgressScope const phase(&bar, "calibration", CostModels::num_models);
+        ProgressScope const phase(&bar, "calibration", CostModels::num_parts);
         result.costs = models.measure_all(timing, measure_network(), [&] { phase.advance(1); });
     }
     result.cores = models.cores();
