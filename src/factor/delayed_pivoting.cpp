@@ -69,7 +69,10 @@ PivotStats DelayedPivoting<T>::factorize(CblkId k, WorkerId worker, UpdateWorksp
     PivotStats stats;
     Panel panel;
     if (arriving == 0) {
-        if (form_.has_upper()) save_diagonal(front);
+        if (Saved& saved = front.saved; form_.has_upper()) {
+            if (saved.memory.empty()) saved.memory = Arena(most_saved_, Allocation::local);
+            saved.backup.save_diagonal(factor_.lower(k), saved.memory.template as<T>().data());
+        }
         ThresholdPivots found;
         Attempt const attempt = try_static(front, found);
         if (attempt == Attempt::accepted) return found.stats;
@@ -94,14 +97,6 @@ template <class T> Index DelayedPivoting<T>::rows_of_interior(CblkId k) const {
     return rows;
 }
 
-template <class T> void DelayedPivoting<T>::save_diagonal(Front const& front) const {
-    Saved& saved = front.saved;
-    MatrixView<T> const lower = factor_.lower(front.k), diagonal = factor_.diagonal(front.k);
-    if (saved.memory.empty()) saved.memory = Arena(most_saved_, Allocation::local);
-    saved.panel = {saved.memory.template as<T>().data(), lower.rows, lower.cols, lower.rows};
-    copy_panel<T>(diagonal, true, saved.panel.block(0, 0, diagonal.rows, diagonal.cols));
-}
-
 // For ldl, columns without a pivot are postponed, so that the work on the others is not lost if there are any. Without
 // such columns the result is that of static pivots.
 template <class T> ThresholdPivots DelayedPivoting<T>::try_diagonal(Front const& front) {
@@ -121,20 +116,24 @@ auto DelayedPivoting<T>::try_static(Front const& front, ThresholdPivots& found) 
     Index const width = factor_.cblk(k).width();
     if (found.eliminated < width) return Attempt::postponed;
     auto const most = static_cast<Real<T>>(rules_.growth);
-    MatrixView<T> const below = factor_.below(k);
     std::atomic<bool> is_bounded = true;
-    auto const solve = [&](Index first, Index count) {
-        if (!(kernels_.solve_rows_of_l(k, first, count, front.rows - first) <= most)) is_bounded = false;
+    auto const solve = [&](Index first, Index count, Index counted) {
+        if (!(kernels_.solve_rows_of_l(k, first, count, counted) <= most)) is_bounded = false;
     };
-    front.for_all_rows([&](Index first, Index count) {
-        if (!form_.has_upper()) return solve(first, count);
-        for_each_row_block<T>(count, [&](Index at, Index rows) { // saved and solved while they are in the cache
-            copy_panel<T>(below.block(first + at, 0, rows, width), true,
-                          front.saved.panel.block(width + first + at, 0, rows, width));
-            solve(first + at, rows);
+    if (form_.has_d()) {
+        front.for_all_rows([&](Index first, Index count) { solve(first, count, front.rows - first); });
+    } else {
+        LuBackup<T>& backup = front.saved.backup;
+        MatrixView<T const> const below = factor_.below(k);
+        backup.bound_rows(factor_.diagonal(k));
+        front.for_all_rows([&](Index first, Index count) {
+            for_each_row_block<T>(count, [&](Index at, Index rows) { // while they are in the cache
+                bool const may_grow = backup.save_rows(below, first + at, rows, most);
+                solve(first + at, rows, may_grow ? front.rows - first - at : 0);
+            });
+            kernels_.solve_rows_of_u(k, first, count);
         });
-        kernels_.solve_rows_of_u(k, first, count);
-    });
+    }
     return is_bounded ? Attempt::accepted : Attempt::rows_failed;
 }
 
@@ -201,14 +200,14 @@ template <class T> bool DelayedPivoting<T>::eliminate_rows(Front const& front, D
 
 // Restores the panel after an attempt that has failed, and has eliminated `pivots` columns.
 template <class T> void DelayedPivoting<T>::restore(Front const& front, Attempt attempt, Index pivots) const {
+    CblkId const k = front.k;
     bool const has_rows = attempt != Attempt::diagonal_failed; // they were overwritten
     if (form_.has_d()) return multiply_back(front, pivots, has_rows);
-    MatrixView<T> const saved = front.saved.panel;
-    if (has_rows) multiply_u_back(front);
-    copy_panel<T>(saved.block(0, 0, has_rows ? saved.rows : saved.cols, saved.cols), true, factor_.lower(front.k));
+    front.saved.backup.restore(factor_.lower(k), factor_.upper(k), std::as_const(factor_).perm(k), has_rows);
 }
 
-// The columns of the panel before an attempt of ldl, S being what remains of the columns without a pivot:
+// The columns of the panel before an attempt of ldl, whose pivoting bounds L in the diagonal block. S is what remains of
+// the columns without a pivot:
 //
 //     [P^T  0] [L11  0] [D  0 ] [L11  0]^H
 //     [ 0   I] [L21  I] [0  S1] [L21  I]   P,   without the last row if the attempt has not changed the rows below
@@ -238,20 +237,6 @@ void DelayedPivoting<T>::multiply_back(Front const& front, Index pivots, bool ha
         assign_product<T>(op, scaled_below, l, below);
     }
     assign_product<T>(op, scaled.block(0, 0, width, width), l, diagonal);
-}
-
-// A12^T = U12^T L11^T P
-template <class T> void DelayedPivoting<T>::multiply_u_back(Front const& front) const {
-    MatrixView<T> const diagonal = factor_.diagonal(front.k), upper = factor_.upper(front.k);
-    Index const width = diagonal.cols;
-    auto const perm = std::as_const(factor_).perm(front.k);
-    auto& memory = front.workspace.scaled;
-    memory.resize(std::max<std::size_t>(memory.size(), (upper.rows + width) * width));
-    MatrixView<T> const u{memory.data(), upper.rows, width, upper.ld}, l{u.data + upper.rows * width, width, width, width};
-    copy_panel<T>(upper, true, u);
-    for (Index j = 0; j < width; ++j)
-        for (Index i = 0; i < width; ++i) l(perm[i], j) = i > j ? diagonal(i, j) : T(i == j ? 1 : 0);
-    assign_product<T>(Op::transpose, u, l, upper);
 }
 
 template <class T> auto DelayedPivoting<T>::in_place(CblkId k) const -> Panel {

@@ -28,6 +28,7 @@
 #include "factor/kernel_family.hpp"
 #include "factor/left_over.hpp"
 #include "factor/panel_pivots.hpp"
+#include "kernels/lu_backup.hpp"
 
 namespace espalier {
 
@@ -68,12 +69,9 @@ template <class T> class DelayedPivoting {
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
   private:
-    // For lu, L before the first attempt, with the diagonal block. U, and for the other factorizations the whole panel,
-    // are restored from the result of the attempt: pivoting bounds L in the diagonal block, so this is as accurate as any
-    // elimination.
     struct alignas(64) Saved { // written by one worker
         Arena memory;
-        MatrixView<T> panel;
+        LuBackup<T> backup; // in the memory
         SummedPivots<T> pivots; // of the panel in work
         std::vector<ColumnMove> moves;
     };
@@ -91,12 +89,10 @@ template <class T> class DelayedPivoting {
     };
     using Panel = std::unique_ptr<DelayedPanel<T>>;
 
-    void save_diagonal(Front const& front) const;
     [[nodiscard]] ThresholdPivots try_diagonal(Front const& front);
     [[nodiscard]] Attempt try_static(Front const& front, ThresholdPivots& found);
     void restore(Front const& front, Attempt attempt, Index pivots) const;
     void multiply_back(Front const& front, Index pivots, bool has_rows) const;
-    void multiply_u_back(Front const& front) const;
     [[nodiscard]] Panel in_place(CblkId k) const;
     [[nodiscard]] Panel larger(CblkId k, WorkerId worker, Index columns);
     [[nodiscard]] PivotStats delay_in_place(Front const& front, Attempt attempt, ThresholdPivots const& found,
