@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/mix_bits.hpp"
 #include "incomplete/choose_method.hpp"
 #include "matrix/entries.hpp"
 
@@ -159,9 +160,10 @@ template <class T> std::uint64_t hash_of_values(CscMatrix<T> const& a) {
     std::uint64_t hash = 0;
     auto const bits = [](Real<T> number) { return std::bit_cast<std::uint64_t>(static_cast<double>(number)); };
     mix_all(hash, a.values, [&](T const& value) {
-        std::uint64_t both = bits(real_part(value));
-        if constexpr (is_complex<T>) mix(both, bits(imag_part(value)));
-        return both;
+        std::uint64_t const real = bits(real_part(value));
+        // Without mix_bits(), equal changes of both parts would cancel: those of -z, or of z times a power of two.
+        if constexpr (is_complex<T>) return mix_bits(real) ^ bits(imag_part(value));
+        return real;
     });
     return hash;
 }
