@@ -35,6 +35,26 @@ struct ColumnRun {
     Index width;
 };
 
+// to[0 : n) -= from[0 : n) in reals; complex numbers are subtracted by parts.
+template <class R> inline void subtract(R* __restrict to, R const* __restrict from, Index n) {
+    for (Index i = 0; i < n; ++i) to[i] -= from[i];
+}
+
+template <class T> inline void subtract_run(T* to, T const* from, Index height) {
+    constexpr Index parts = is_complex<T> ? 2 : 1;
+    subtract(reinterpret_cast<Real<T>*>(to), reinterpret_cast<Real<T> const*>(from), parts * height);
+}
+
+// target(target rows, j) -= source(source rows, j) for every run and every column j of the source.
+template <class T>
+void scatter_subtract(MatrixView<T const> source, std::span<RowRun const> runs, MatrixView<T> target) {
+    for (Index j = 0; j < source.cols; ++j) {
+        T const* const from = source.column(j);
+        T* const to = target.column(j);
+        for (RowRun const& run : runs) subtract_run(to + run.target_row, from + run.source_row, run.height);
+    }
+}
+
 template <class T> class ProductWriter {
   public:
     ProductWriter(PanelRows<T const> a, PanelRows<T const> b, Op op_b, PanelRows<T> target,

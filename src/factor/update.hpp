@@ -16,15 +16,22 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/scalar.hpp"
 #include "kernels/product.hpp"
-#include "kernels/update.hpp"
 #include "symbolic/block_structure.hpp"
 #include "tasks/row_groups.hpp"
 
 namespace espalier {
+
+/// Rows [source_row, source_row + height) of a contribution, [target_row, ...) of the panel.
+struct RowRun {
+    Index source_row = 0;
+    Index target_row = 0;
+    Index height = 0;
+};
 
 /// The bloks [first, end) of `source`, which all face cblk `target`.
 struct FacingGroup {
