@@ -56,7 +56,7 @@ template <int B, class Visit> void visit_values(MappedMatrix const& matrix, RowS
     }
 }
 
-/// The same for the values of U and of the diagonal, if A is a stored triangle of scalars.
+/// Calls visit only for the values of U and of the diagonal. A is a stored triangle of scalars.
 template <class Visit> void visit_upper_values(MappedMatrix const& matrix, RowShare rows, Visit const& visit) {
     bool const conjugates = matrix.is_complex && matrix.a.symmetry == Symmetry::hermitian;
     for (Index j = 0; j < matrix.a.cols; ++j) {

@@ -87,7 +87,7 @@ class IncompleteStructure {
     std::optional<ChunkRuns> runs_;
     Arena inverse_;
     EntryMap map_;
-    std::int32_t longest_row_ = 1; ///< Of blocks; not known for scalars.
+    std::int32_t longest_row_ = 1; ///< In blocks. Only block rows need it.
 
   private:
     [[nodiscard]] RowCosts row_costs(IncompleteOptions const& options) const;

@@ -1,4 +1,4 @@
-// What restores a panel of lu after an attempt with pivots from the diagonal block. The diagonal block A11 is copied.
+// A panel of lu is restored after a failed attempt with pivots from the diagonal block. The diagonal block A11 is copied.
 // Rows of A21 are copied if entries of L21 may be large. Others are multiplied back, A21 = L21 U11, which is accurate
 // because |L21| is small: L U = A implies
 //

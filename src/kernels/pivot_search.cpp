@@ -34,7 +34,7 @@ template <class T, int width> ESPALIER_INLINE Real<T> largest_in_vectors(T const
     return result;
 }
 
-// The same for the first n rows of a block.
+// Returns the largest size in the first n rows of a block. Vectors have `width` numbers.
 template <class T, int width> ESPALIER_INLINE Real<T> largest_in_columns(MatrixView<T const> const& block, Index n) {
     using R = Real<T>;
     using Vector = vector::VectorOf<R, width>;

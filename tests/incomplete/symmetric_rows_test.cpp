@@ -44,7 +44,7 @@ template <class T> std::vector<T> solution(CscMatrix<T> const& a, IncompleteOpti
     return x;
 }
 
-/// The same matrix, with the entries of each column in descending order.
+/// Returns the matrix with the entries of each column in descending order.
 template <class T> CscMatrix<T> with_descending_columns(CscMatrix<T> a) {
     for (Index j = 0; j < a.cols; ++j) {
         std::reverse(a.row_ind.begin() + a.col_ptr[j], a.row_ind.begin() + a.col_ptr[j + 1]);
