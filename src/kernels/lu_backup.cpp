@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "kernels/panel.hpp"
@@ -53,7 +55,8 @@ template <class T> void LuBackup<T>::bound_rows(MatrixView<T const> diagonal) {
     most_of_l_ = 0;
     for (Index j = 0; j < diagonal.cols; ++j) {
         Real<T> const numerator = 1 + product_of_sizes(bounds.data(), diagonal.column(j), j);
-        bounds[j] = numerator * abs1(T(1) / diagonal(j, j));
+        Real<T> const bound = numerator * abs1(T(1) / diagonal(j, j));
+        bounds[j] = std::isnan(bound) ? std::numeric_limits<Real<T>>::infinity() : bound; // U11 has overflowed
         most_of_l_ = std::max(most_of_l_, bounds[j]);
     }
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <utility>
 #include <vector>
@@ -82,6 +83,16 @@ TEST(LuBackup, CopiesBlocksOfRowsOnTheirOwn) {
     Panel panel = before;
     EXPECT_EQ(panel.attempt_and_restore(100), 1);
     EXPECT_LE(difference(panel.lower, before.lower), 1e-14);
+}
+
+// Products with infinite entries of U11 would not restore the rows.
+TEST(LuBackup, CopiesRowsIfEntriesOfTheDiagonalBlockOverflow) {
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    std::vector<double> diagonal{1, 0, infinite, infinite}, panel{1, 0, 1, 0, 1, 1}, memory(panel.size());
+    LuBackup<double> backup;
+    backup.save_diagonal({panel.data(), 3, 2, 3}, memory.data());
+    backup.bound_rows({diagonal.data(), 2, 2, 2});
+    EXPECT_TRUE(backup.save_rows({panel.data() + 2, 1, 2, 3}, 0, 1, 100.0));
 }
 
 } // namespace
