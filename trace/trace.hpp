@@ -45,8 +45,8 @@ struct StateKind {
 struct State {
     Nanoseconds start = 0;
     Nanoseconds end = 0;
-    std::int64_t task =
-        -1; ///< Unique in the trace: task graphs that run one after the other share no numbers.
+    /// Unique in the trace: task graphs that run one after the other share no numbers.
+    std::int64_t task = -1;
     std::int64_t cblk = -1;
     std::int32_t container = 0;
     std::int16_t kind = 0;

@@ -1,5 +1,5 @@
-// A solver for the matrices of other programs, which returns only accurate solutions. The headers for deal.II and MFEM
-// are based on it, and the header for Eigen uses solve_checked().
+// A solver for the matrices of other programs, which returns only accurate solutions. The headers for deal.II
+// and MFEM are based on it, and the header for Eigen uses solve_checked().
 #pragma once
 
 #include <cstdio>
@@ -13,22 +13,24 @@
 
 namespace espalier {
 
-/// Solves op(A) X = B by the factors in `solver`, where X has the entries of B on entry, and refines X until its backward
-/// error is within the tolerance. Error{inaccurate} if it stays above; X is the best solution found. With
-/// `method` = RefineMethod::none the factors are applied, and nothing is checked.
-template <class T> void solve_checked(Solver<T>& solver, RefineMethod method, CscMatrix<T> const& matrix, std::span<T> x,
-                                      Index nrhs = 1, MatrixOp op = MatrixOp::none) {
+/// Solves op(A) X = B by the factors in `solver`, where X has the entries of B on entry, and refines X until
+/// its backward error is within the tolerance. Error{inaccurate} if it stays above; X is the best solution
+/// found. With `method` = RefineMethod::none the factors are applied, and nothing is checked.
+template <class T> void solve_checked(Solver<T>& solver, RefineMethod method, CscMatrix<T> const& matrix,
+                                      std::span<T> x, Index nrhs = 1, MatrixOp op = MatrixOp::none) {
     if (method == RefineMethod::none) return solver.solve_in_place(x, nrhs, op);
     std::vector<T> const b(x.begin(), x.end());
     solver.solve_in_place(x, nrhs, op);
     RefineReport const refined = solver.refine(matrix, b, x, nrhs, op);
     if (refined.status == Status::ok) return;
     char text[80];
-    std::snprintf(text, sizeof text, "solved with a backward error of %.1e, above the tolerance", refined.backward_error);
+    std::snprintf(text, sizeof text, "solved with a backward error of %.1e, above the tolerance",
+                  refined.backward_error);
     throw Error(Status::inaccurate, text);
 }
 
-/// A solver with a copy of its matrix, on one process. Failures are thrown as Error; afterwards there are no factors.
+/// A solver with a copy of its matrix, on one process. Failures are thrown as Error; afterwards there are no
+/// factors.
 template <class T> class CheckedSolver {
   public:
     /// Options of the next steps, such as threads, ordering and tolerance.
@@ -38,15 +40,16 @@ template <class T> class CheckedSolver {
     /// Order of the factorized matrix; 0 if there is none.
     [[nodiscard]] Index order() const { return factorized_ ? matrix_.cols : 0; }
 
-    /// Copies and factorizes a square matrix. The analysis is kept if the matrix has the pattern of the last one.
+    /// Copies and factorizes a square matrix. The analysis is kept if the matrix has the pattern of the last
+    /// one.
     template <class I> void factorize(MatrixArrays<T, I> const& view) {
         factorized_ = false;
         CscMatrix<T> next = import_matrix(view);
         if (next.rows != next.cols)
             throw Error(Status::bad_input, "the matrix has " + std::to_string(next.rows) + " rows and " +
                                                std::to_string(next.cols) + " columns; it must be square");
-        bool const same_pattern = analyzed_ && next.symmetry == matrix_.symmetry && next.col_ptr == matrix_.col_ptr &&
-                                  next.row_ind == matrix_.row_ind;
+        bool const same_pattern = analyzed_ && next.symmetry == matrix_.symmetry &&
+                                  next.col_ptr == matrix_.col_ptr && next.row_ind == matrix_.row_ind;
         analyzed_ = analyzed_ && same_pattern;
         matrix_ = std::move(next);
         if (matrix_.cols > 0) {
@@ -58,8 +61,8 @@ template <class T> class CheckedSolver {
         factorized_ = true;
     }
 
-    /// Replaces X, which has the entries of B (n x nrhs) on entry, by the solution of op(A) X = B, like solve_checked().
-    /// Error{usage} without factors, or if X has another size.
+    /// Replaces X, which has the entries of B (n x nrhs) on entry, by the solution of op(A) X = B, like
+    /// solve_checked(). Error{usage} without factors, or if X has another size.
     void solve(std::span<T> x, Index nrhs = 1, MatrixOp op = MatrixOp::none) {
         if (!factorized_) throw Error(Status::usage, "solve needs a factorized matrix");
         if (matrix_.cols == 0 && x.empty()) return;

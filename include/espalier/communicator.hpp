@@ -17,18 +17,19 @@ namespace espalier {
 
 class Transport;
 
-/// A group of processes, numbered from 0, with a channel of its own among them. Copies are cheap and refer to the same
-/// group. The library never initialises or finalises MPI.
+/// A group of processes, numbered from 0, with a channel of its own among them. Copies are cheap and refer to
+/// the same group. The library never initialises or finalises MPI.
 class ESPALIER_API Communicator {
   public:
     /// The calling process alone.
     Communicator() = default;
 
-    /// The processes of `*mpi_comm`, which is an MPI_Comm. Collective. The communicator is duplicated, so that messages
-    /// of the library and of the caller are never mixed. The duplicate is freed with the last copy of the result, unless
-    /// MPI has been finalised by then. Destroy this copy on a thread that may call MPI. Errors on the duplicate
-    /// are thrown as Error. Error{usage} for a null communicator, for an intercommunicator, and before MPI is
-    /// initialised or after it is finalised; Error{unsupported} in a build without MPI.
+    /// The processes of `*mpi_comm`, which is an MPI_Comm. Collective. The communicator is duplicated, so
+    /// that messages of the library and of the caller are never mixed. The duplicate is freed with the last
+    /// copy of the result, unless MPI has been finalised by then. Destroy this copy on a thread that may call
+    /// MPI. Errors on the duplicate are thrown as Error. Error{usage} for a null communicator, for an
+    /// intercommunicator, and before MPI is initialised or after it is finalised; Error{unsupported} in a
+    /// build without MPI.
     static Communicator from_mpi(void const* mpi_comm);
 
     /// Number of the calling process, 0 <= rank < size.

@@ -1,12 +1,13 @@
-// Espalier as a sparse direct solver of deal.II: SparseDirectEspalier has the members of dealii::SparseDirectUMFPACK.
+// Espalier as a sparse direct solver of deal.II: SparseDirectEspalier has the members of
+// dealii::SparseDirectUMFPACK.
 //
 //     espalier::SparseDirectEspalier solver;
 //     solver.initialize(system_matrix);          // factorizes
 //     solver.vmult(solution, system_rhs);        // solution = A^-1 system_rhs
 //
-// Matrices are those of one process: SparseMatrix, BlockSparseMatrix, SparseMatrixEZ. In addition, solutions are refined
-// and checked. Failures are thrown as espalier::Error, which derives from std::exception as those of deal.II. Requires
-// deal.II 9.3 or later.
+// Matrices are those of one process: SparseMatrix, BlockSparseMatrix, SparseMatrixEZ. In addition, solutions
+// are refined and checked. Failures are thrown as espalier::Error, which derives from std::exception as those
+// of deal.II. Requires deal.II 9.3 or later.
 #pragma once
 
 #include <deal.II/base/subscriptor.h>
@@ -22,9 +23,9 @@
 
 namespace espalier {
 
-/// A sparse direct solver of deal.II for matrices and vectors of `Number`: float, double, std::complex<float> or
-/// std::complex<double>. As a preconditioner or in a LinearOperator it is the inverse of the matrix. Two threads must not
-/// use one solver at the same time, not even through const members.
+/// A sparse direct solver of deal.II for matrices and vectors of `Number`: float, double, std::complex<float>
+/// or std::complex<double>. As a preconditioner or in a LinearOperator it is the inverse of the matrix. Two
+/// threads must not use one solver at the same time, not even through const members.
 template <class Number> class DealiiSolver : public dealii::Subscriptor {
   public:
     /// Type of sizes.
@@ -32,8 +33,8 @@ template <class Number> class DealiiSolver : public dealii::Subscriptor {
 
     /// Settings of a solver.
     struct AdditionalData {
-        /// For Symmetry::symmetric and hermitian, both triangles are given and must agree; Espalier then chooses a
-        /// Cholesky or LDL factorization, which takes half of the time and memory of LU.
+        /// For Symmetry::symmetric and hermitian, both triangles are given and must agree; Espalier then
+        /// chooses a Cholesky or LDL factorization, which takes half of the time and memory of LU.
         Symmetry symmetry = Symmetry::general;
         /// Options of the library: threads, ordering, factorization, ...
         Options options = {};
@@ -52,8 +53,8 @@ template <class Number> class DealiiSolver : public dealii::Subscriptor {
         factorize(matrix);
     }
     /// Factorizes a matrix. The analysis is kept if it has the pattern of the last one. Error{singular},
-    /// {not_positive_definite}, {bad_input} for a matrix that is not square or symmetric or has a NaN, {out_of_memory},
-    /// {cancelled}.
+    /// {not_positive_definite}, {bad_input} for a matrix that is not square or symmetric or has a NaN,
+    /// {out_of_memory}, {cancelled}.
     template <class Matrix> void factorize(Matrix const& matrix) {
         std::vector<std::int64_t> starts{0}, columns;
         std::vector<Number> values;
@@ -77,8 +78,8 @@ template <class Number> class DealiiSolver : public dealii::Subscriptor {
         solver_.factorize(view);
     }
 
-    /// dst = A^-1 src, for Vector and BlockVector. Error{inaccurate} if the backward error stays above the tolerance,
-    /// Error{usage} for a vector of another size.
+    /// dst = A^-1 src, for Vector and BlockVector. Error{inaccurate} if the backward error stays above the
+    /// tolerance, Error{usage} for a vector of another size.
     template <class VectorType> void vmult(VectorType& dst, VectorType const& src) const {
         apply(dst, src, MatrixOp::none);
     }

@@ -1,5 +1,5 @@
-/* The visibility of names in the shared library, for C and C++. Everything is compiled with hidden visibility; only
- * names marked ESPALIER_API are exported. */
+/* The visibility of names in the shared library, for C and C++. Everything is compiled with hidden
+ * visibility; only names marked ESPALIER_API are exported. */
 #ifndef ESPALIER_EXPORT_H
 #define ESPALIER_EXPORT_H
 

@@ -73,9 +73,9 @@ template <class T> class ESPALIER_API MatrixImport {
     /// Replaces the values; `values` has the layout and order of the view. Throws Error{usage} if their
     /// number is wrong, Error{bad_input} as the constructor; the matrix is then unchanged.
     void set_values(std::span<T const> values);
-    /// Converts numbers of the stored entries of matrix(), such as derivatives, to the layout and order of the view. The
-    /// mirror image of a stored entry gets the same number, or its conjugate if the matrix is Hermitian. Throws
-    /// Error{usage} if there are not as many numbers as stored entries.
+    /// Converts numbers of the stored entries of matrix(), such as derivatives, to the layout and order of
+    /// the view. The mirror image of a stored entry gets the same number, or its conjugate if the matrix is
+    /// Hermitian. Throws Error{usage} if there are not as many numbers as stored entries.
     [[nodiscard]] std::vector<T> in_order_of_view(std::span<T const> of_stored) const;
 
   private:

@@ -3,8 +3,8 @@
 //     espalier::MfemSolver solver(A);          // A is an mfem::SparseMatrix
 //     solver.Mult(b, x);                       // x = A^-1 b
 //
-// or as preconditioner: cg.SetPreconditioner(solver). In addition, solutions are refined and checked. Failures are thrown
-// as espalier::Error. Requires MFEM 4.5 or later.
+// or as preconditioner: cg.SetPreconditioner(solver). In addition, solutions are refined and checked.
+// Failures are thrown as espalier::Error. Requires MFEM 4.5 or later.
 #pragma once
 
 #include <mfem.hpp>
@@ -18,31 +18,34 @@
 
 namespace espalier {
 
-/// The inverse of an mfem::SparseMatrix, as an mfem::Solver. Two threads must not use one solver at the same time, not
-/// even through const members.
+/// The inverse of an mfem::SparseMatrix, as an mfem::Solver. Two threads must not use one solver at the same
+/// time, not even through const members.
 class MfemSolver : public mfem::Solver {
   public:
     /// The scalar type of MFEM: double or float.
     using Number = std::remove_reference_t<decltype(std::declval<mfem::Vector&>()(0))>;
 
-    /// A solver without a matrix. For Symmetry::symmetric, both triangles are given and must agree; Espalier then chooses a
-    /// Cholesky or LDL factorization, which takes half of the time and memory of LU.
+    /// A solver without a matrix. For Symmetry::symmetric, both triangles are given and must agree; Espalier
+    /// then chooses a Cholesky or LDL factorization, which takes half of the time and memory of LU.
     explicit MfemSolver(Options options = {}, Symmetry symmetry = Symmetry::general) : symmetry_(symmetry) {
         solver_.options() = std::move(options);
     }
     /// Calls SetOperator(matrix).
-    explicit MfemSolver(mfem::SparseMatrix const& matrix, Options options = {}, Symmetry symmetry = Symmetry::general)
+    explicit MfemSolver(mfem::SparseMatrix const& matrix, Options options = {},
+                        Symmetry symmetry = Symmetry::general)
         : MfemSolver(std::move(options), symmetry) {
         SetOperator(matrix);
     }
 
-    /// Copies and factorizes an mfem::SparseMatrix. The analysis is kept if it has the pattern of the last one.
-    /// Error{usage} for another operator or a matrix without Finalize(), {singular}, {not_positive_definite}, {bad_input}
-    /// for a matrix that is not square or symmetric or has a NaN, {out_of_memory}, {cancelled}.
+    /// Copies and factorizes an mfem::SparseMatrix. The analysis is kept if it has the pattern of the last
+    /// one. Error{usage} for another operator or a matrix without Finalize(), {singular},
+    /// {not_positive_definite}, {bad_input} for a matrix that is not square or symmetric or has a NaN,
+    /// {out_of_memory}, {cancelled}.
     void SetOperator(mfem::Operator const& op) override {
         auto const* const matrix = dynamic_cast<mfem::SparseMatrix const*>(&op);
         if (!matrix) throw Error(Status::usage, "MfemSolver::SetOperator needs an mfem::SparseMatrix");
-        if (!matrix->Finalized()) throw Error(Status::usage, "the mfem::SparseMatrix needs a call of Finalize() first");
+        if (!matrix->Finalized())
+            throw Error(Status::usage, "the mfem::SparseMatrix needs a call of Finalize() first");
         auto const rows = static_cast<std::size_t>(matrix->Height());
         auto const entries = static_cast<std::size_t>(matrix->NumNonZeroElems());
         MatrixArrays<Number, int> view;
@@ -58,8 +61,8 @@ class MfemSolver : public mfem::Solver {
         height = width = matrix->Height();
     }
 
-    /// x = A^-1 b. Error{inaccurate} if the backward error stays above the tolerance, Error{usage} without a matrix or for
-    /// vectors of another size.
+    /// x = A^-1 b. Error{inaccurate} if the backward error stays above the tolerance, Error{usage} without a
+    /// matrix or for vectors of another size.
     void Mult(mfem::Vector const& b, mfem::Vector& x) const override { apply_to(b, x, MatrixOp::none); }
     /// x = A^-T b.
     void MultTranspose(mfem::Vector const& b, mfem::Vector& x) const override {
@@ -95,7 +98,8 @@ class MfemSolver : public mfem::Solver {
             block.insert(block.end(), column->HostRead(), column->HostRead() + column->Size());
         }
         solver_.solve(block, b.Size(), op);
-        for (int k = 0; k < x.Size(); ++k) copy_to(*x[k], block.data() + static_cast<std::ptrdiff_t>(k) * height);
+        for (int k = 0; k < x.Size(); ++k)
+            copy_to(*x[k], block.data() + static_cast<std::ptrdiff_t>(k) * height);
     }
 
     void copy_to(mfem::Vector& x, Number const* values) const {

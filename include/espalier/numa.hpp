@@ -1,8 +1,10 @@
-// Memory on NUMA nodes: allocation distributed over the nodes, pages moved to a node, and queries of where pages are. The
-// solver places its own coefficients (Options::allocation); these helpers are for the data of a program.
+// Memory on NUMA nodes: allocation distributed over the nodes, pages moved to a node, and queries of where
+// pages are. The solver places its own coefficients (Options::allocation); these helpers are for the data of
+// a program.
 //
-// Nodes have the numbers of the system, as in `numactl --hardware`. On a machine with one node, or if the system refuses
-// (containers often do), everything works and all pages are on that node; query_nodes() says so.
+// Nodes have the numbers of the system, as in `numactl --hardware`. On a machine with one node, or if the
+// system refuses (containers often do), everything works and all pages are on that node; query_nodes() says
+// so.
 #pragma once
 
 #include <cstddef>
@@ -35,22 +37,24 @@ ESPALIER_API std::vector<int> memory_nodes();
 /// pages (1 GiB of small ones) are queried one by one; longer ranges are sampled. About 0.2 us a page.
 ESPALIER_API PageLocation query_nodes(std::span<std::byte const> range);
 
-/// Moves the pages of a range to a node, those at its ends included; contents are kept. Pages that were never touched
-/// are not moved: they will be placed when they are touched. Returns where the pages are afterwards: some remain where
-/// they were if the node is full or the system refuses. The range may be any memory of the process, also from malloc.
-/// Error{usage} for a node that is not one of memory_nodes().
+/// Moves the pages of a range to a node, those at its ends included; contents are kept. Pages that were never
+/// touched are not moved: they will be placed when they are touched. Returns where the pages are afterwards:
+/// some remain where they were if the node is full or the system refuses. The range may be any memory of the
+/// process, also from malloc. Error{usage} for a node that is not one of memory_nodes().
 ESPALIER_API PageLocation move_to_node(std::span<std::byte> range, int node_os_index);
 
-/// Zeros whose pages are preferably placed on given nodes, whichever thread touches them first. If a node is full, the
-/// system uses another one. Movable, not copyable; freed by the destructor.
+/// Zeros whose pages are preferably placed on given nodes, whichever thread touches them first. If a node is
+/// full, the system uses another one. Movable, not copyable; freed by the destructor.
 class ESPALIER_API NumaMemory {
   public:
     NumaMemory();
-    /// Consecutive ranges, each for its node. A page that two ranges share belongs to the one with its first byte.
-    /// Error{usage} for a node that is not one of memory_nodes(); Error{out_of_memory} states the bytes.
+    /// Consecutive ranges, each for its node. A page that two ranges share belongs to the one with its first
+    /// byte. Error{usage} for a node that is not one of memory_nodes(); Error{out_of_memory} states the
+    /// bytes.
     explicit NumaMemory(std::span<NodeRange const> ranges);
-    /// `bytes` in pieces of `piece_bytes`, rounded up to whole pages, on the nodes of memory_nodes() in turn. 0: one
-    /// equal piece for each node. Pieces are larger if there would be more than 16384. Errors as above.
+    /// `bytes` in pieces of `piece_bytes`, rounded up to whole pages, on the nodes of memory_nodes() in turn.
+    /// 0: one equal piece for each node. Pieces are larger if there would be more than 16384. Errors as
+    /// above.
     static NumaMemory distributed(std::size_t bytes, std::size_t piece_bytes = 0);
 
     ~NumaMemory();

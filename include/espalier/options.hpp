@@ -34,55 +34,59 @@ struct Options : ScheduleSettings {
 
     Index levels = 0;   ///< SolveMethod::ilu: level of fill k of ILU(k) and IC(k).
     int block_size = 0; ///< SolveMethod::ilu: size of dense blocks, 1 .. 6; 0: found from the matrix.
-    /// SolveMethod::ilu: how rows are aggregated into tasks: "auto", "none", or a coarse string such as "CD(4)"
-    /// (docs/user-guide.md).
+    /// SolveMethod::ilu: how rows are aggregated into tasks: "auto", "none", or a coarse string such as
+    /// "CD(4)" (docs/user-guide.md).
     std::string coarsen = "auto";
-    /// SolveMethod::ilu: the runtime that executes the tasks. `schedule` applies only to TaskRuntime::espalier.
+    /// SolveMethod::ilu: the runtime that executes the tasks. `schedule` applies only to
+    /// TaskRuntime::espalier.
     TaskRuntime runtime = TaskRuntime::espalier;
 
-    /// Factorize by dense blocks of columns (supernodes), which all other options assume. `off` does without them for
-    /// lu; `automatic` does so if the factors are so sparse that single columns are faster, as for circuits. Without
-    /// supernodes one thread factorizes the block triangular form, ordered by minimum degree, with partial pivoting.
-    /// Supernodes are always used with several processes, mixed precision, a Schur complement, allow_singular, a trace
-    /// or another machine. Report::factor_path has the result.
+    /// Factorize by dense blocks of columns (supernodes), which all other options assume. `off` does without
+    /// them for lu; `automatic` does so if the factors are so sparse that single columns are faster, as for
+    /// circuits. Without supernodes one thread factorizes the block triangular form, ordered by minimum
+    /// degree, with partial pivoting. Supernodes are always used with several processes, mixed precision, a
+    /// Schur complement, allow_singular, a trace or another machine. Report::factor_path has the result.
     Toggle supernodes = Toggle::automatic;
 
-    /// Permute rows (lu) or form pairs of them (ldlt, ldlh) by a maximum-product matching (Duff, Koster 2001; Duff, Pralet
-    /// 2005). `automatic`: if a diagonal entry is zero or weak. No effect on llh and llt.
+    /// Permute rows (lu) or form pairs of them (ldlt, ldlh) by a maximum-product matching (Duff, Koster 2001;
+    /// Duff, Pralet 2005). `automatic`: if a diagonal entry is zero or weak. No effect on llh and llt.
     Toggle matching = Toggle::automatic;
     /// Scale rows and columns. `automatic`: for lu, ldlt and ldlh. A matching has its own scaling.
     Toggle scaling = Toggle::automatic;
 
-    /// Factorize in single precision (half the memory, twice the speed) and refine to the precision of the matrix
-    /// (Buttari, Dongarra, Kurzak, Luszczek, Tomov 2008). Falls back to full precision if single precision is not
-    /// accurate enough. No effect on single-precision matrices and with a Schur complement.
+    /// Factorize in single precision (half the memory, twice the speed) and refine to the precision of the
+    /// matrix (Buttari, Dongarra, Kurzak, Luszczek, Tomov 2008). Falls back to full precision if single
+    /// precision is not accurate enough. No effect on single-precision matrices and with a Schur complement.
     bool mixed_precision = false;
-    /// Estimate the reciprocal condition number (factorize) and a bound of the forward error (refine), with about ten
-    /// solves each. If pivots were replaced, factorize() factorizes again with delayed columns, whatever `pivoting` says,
-    /// so that inertia and determinant are known, if memory suffices; not with a Schur complement or 2d splitting.
+    /// Estimate the reciprocal condition number (factorize) and a bound of the forward error (refine), with
+    /// about ten solves each. If pivots were replaced, factorize() factorizes again with delayed columns,
+    /// whatever `pivoting` says, so that inertia and determinant are known, if memory suffices; not with a
+    /// Schur complement or 2d splitting.
     bool condition = false;
-    /// Accept a matrix with empty rows or deficient structural rank, for Solver::null_space, instead of throwing
-    /// Error{singular}.
+    /// Accept a matrix with empty rows or deficient structural rank, for Solver::null_space, instead of
+    /// throwing Error{singular}.
     bool allow_singular = false;
     /// Unknowns (0-based, distinct) that are not eliminated: factorize() computes their Schur complement.
     std::vector<Index> schur;
 
     OrderingMethod ordering = OrderingMethod::automatic; ///< The ordering of the unknowns.
-    /// For OrderingMethod::user: the new position of each row, counted from 0. If empty, ordering_file has them.
+    /// For OrderingMethod::user: the new position of each row, counted from 0. If empty, ordering_file has
+    /// them.
     std::vector<Index> ordering_positions;
     std::string ordering_file; ///< For OrderingMethod::user: a file of positions (docs/user-guide.md).
 
-    /// Adapt the ordering of the solver's last analysis, if it had as many rows, to the pattern of the next analyze()
-    /// instead of finding a new one. This takes a small part of the time if few entries have changed. Only factorizations
-    /// with supernodes use it, and not the orderings natural and user. A new ordering is found if the adapted one needs
-    /// more than 1.5 times the operations of the last one that was not adapted.
+    /// Adapt the ordering of the solver's last analysis, if it had as many rows, to the pattern of the next
+    /// analyze() instead of finding a new one. This takes a small part of the time if few entries have
+    /// changed. Only factorizations with supernodes use it, and not the orderings natural and user. A new
+    /// ordering is found if the adapted one needs more than 1.5 times the operations of the last one that was
+    /// not adapted.
     bool reuse_ordering = false;
 
     int threads = 0;          ///< Worker threads of each process; 0 for the cores that the process may use.
     bool bind_threads = true; ///< Bind workers to cores.
-    /// The machine to plan for: this one if empty, an hwloc XML file (a name that ends in .xml), or a synthetic
-    /// description such as "numa:2 core:4". On another machine, workers have virtual cores and NUMA nodes and are not
-    /// bound.
+    /// The machine to plan for: this one if empty, an hwloc XML file (a name that ends in .xml), or a
+    /// synthetic description such as "numa:2 core:4". On another machine, workers have virtual cores and NUMA
+    /// nodes and are not bound.
     std::string topology;
     /// The cost model of the schedule: `automatic` uses the cost model that was measured on this machine and
     /// kept in the user's cache directory; if there is none, it measures one (for about a second) before
@@ -94,36 +98,39 @@ struct Options : ScheduleSettings {
 
     /// What happens to a column without a good pivot in its column block (ldlt, ldlh, lu).
     Pivoting pivoting = Pivoting::static_pivots;
-    /// If columns may be delayed: the least modulus u of a pivot relative to the other entries of its column, in
-    /// (0, 0.5]. L is bounded by 1 / u.
+    /// If columns may be delayed: the least modulus u of a pivot relative to the other entries of its column,
+    /// in (0, 0.5]. L is bounded by 1 / u.
     double pivot_tolerance = 0.01;
-    /// Pivots below pivot_threshold * max|A| are replaced. Negative: the default, which is sqrt(epsilon), or the smaller
-    /// of sqrt(epsilon) and 10 sqrt(n) epsilon if columns may be delayed.
+    /// Pivots below pivot_threshold * max|A| are replaced. Negative: the default, which is sqrt(epsilon), or
+    /// the smaller of sqrt(epsilon) and 10 sqrt(n) epsilon if columns may be delayed.
     double pivot_threshold = -1;
 
     RefineMethod refine = RefineMethod::automatic; ///< The method that improves the solution.
     /// Maximum number of steps; 0: 10 of ir, 300 of a Krylov method, 2000 with an incomplete factorization.
     int max_refine_iterations = 0;
-    /// Normwise backward error up to which a system counts as solved; 0: 1e-12 in double, 1e-5 in single precision.
+    /// Normwise backward error up to which a system counts as solved; 0: 1e-12 in double, 1e-5 in single
+    /// precision.
     double tolerance = 0;
 
-    /// Maximum number of bytes that a call may use for analysis, factors, right-hand sides, bases of Krylov methods and
-    /// work space, on all processes of a computer together; 0 for no limit. A step that needs more is refused before
-    /// anything is allocated for it.
+    /// Maximum number of bytes that a call may use for analysis, factors, right-hand sides, bases of Krylov
+    /// methods and work space, on all processes of a computer together; 0 for no limit. A step that needs
+    /// more is refused before anything is allocated for it.
     std::uint64_t max_memory = 0;
 
     bool record_trace = false; ///< Record what each thread does, for Solver::write_trace.
 
-    ProgressSink* progress = nullptr; ///< Receives the progress of long phases; may be null. The caller owns it.
-    std::function<void(std::string_view)> log; ///< Receives a line for each choice and fallback; may be empty.
-    /// Called about every 10 ms on the calling thread; true ends the call with Error{cancelled}. The solver is then
-    /// unchanged, or after analyze() and factorize() it has no analysis or no factors.
+    /// Receives the progress of long phases; may be null. The caller owns it.
+    ProgressSink* progress = nullptr;
+    /// Receives a line for each choice and fallback; may be empty.
+    std::function<void(std::string_view)> log;
+    /// Called about every 10 ms on the calling thread; true ends the call with Error{cancelled}. The solver
+    /// is then unchanged, or after analyze() and factorize() it has no analysis or no factors.
     std::function<bool()> cancel;
 };
 
-/// Sets an option by the name and the spelling that the command uses: set_option(options, "ordering", "metis"),
-/// ("threads", "4"), ("max-memory", "4G"). Error{usage} for an unknown name or a wrong value; the message lists the
-/// names or values that are allowed.
+/// Sets an option by the name and the spelling that the command uses: set_option(options, "ordering",
+/// "metis"), ("threads", "4"), ("max-memory", "4G"). Error{usage} for an unknown name or a wrong value; the
+/// message lists the names or values that are allowed.
 ESPALIER_API void set_option(Options& options, std::string_view name, std::string_view value);
 /// The current value as set_option() spells it. Error{usage} for an unknown name.
 ESPALIER_API std::string get_option(Options const& options, std::string_view name);

@@ -22,11 +22,11 @@ struct IndexRange {
     Index first = 0; ///< First index.
     Index last = 0;  ///< One past the last index.
 
-    [[nodiscard]] constexpr Iterator begin() const { return {first}; }      ///< For range-based loops.
-    [[nodiscard]] constexpr Iterator end() const { return {last}; }         ///< For range-based loops.
-    [[nodiscard]] constexpr Index size() const { return last - first; }     ///< Number of indices.
-    [[nodiscard]] constexpr bool empty() const { return first == last; }    ///< Whether there is no index.
-    constexpr bool operator==(IndexRange const&) const = default;           ///< Whether both ends agree.
+    [[nodiscard]] constexpr Iterator begin() const { return {first}; }   ///< For range-based loops.
+    [[nodiscard]] constexpr Iterator end() const { return {last}; }      ///< For range-based loops.
+    [[nodiscard]] constexpr Index size() const { return last - first; }  ///< Number of indices.
+    [[nodiscard]] constexpr bool empty() const { return first == last; } ///< Whether there is no index.
+    constexpr bool operator==(IndexRange const&) const = default;        ///< Whether both ends agree.
 };
 
 } // namespace espalier

@@ -10,8 +10,8 @@ namespace espalier {
 /// One simulated run.
 struct Simulation : ScheduleSettings {
     /// This machine if empty; a machine file (docs/machine-file.md), which may be the output of
-    /// `espalier machine --json`, if the name ends in .json; an hwloc topology if it ends in .xml; otherwise a
-    /// synthetic description such as "numa:8 core:16".
+    /// `espalier machine --json`, if the name ends in .json; an hwloc topology if it ends in .xml; otherwise
+    /// a synthetic description such as "numa:8 core:16".
     std::string machine;
     int processes = 1; ///< Each runs on a machine of its own; a network connects them.
     int threads = 0;   ///< Threads of each process; 0: one for each core of the machine.

@@ -1,12 +1,13 @@
-// Espalier as a direct solver of Trilinos, in the interface of Amesos for matrices of Epetra, on any number of processes:
+// Espalier as a direct solver of Trilinos, in the interface of Amesos for matrices of Epetra, on any number
+// of processes:
 //
 //     Epetra_LinearProblem problem(&A, &x, &b);
 //     espalier::AmesosEspalier solver(problem);
 //     if (solver.Solve() != 0) ... solver.LastErrorMessage() ...
 //
-// Programs get the matrices and vectors of Epetra from TrilinosWrappers of deal.II, from NOX and others. In addition,
-// solutions are refined and checked. Requires Trilinos 12 or later. With several processes, Trilinos and Espalier must be
-// built with the same MPI library.
+// Programs get the matrices and vectors of Epetra from TrilinosWrappers of deal.II, from NOX and others. In
+// addition, solutions are refined and checked. Requires Trilinos 12 or later. With several processes,
+// Trilinos and Espalier must be built with the same MPI library.
 #pragma once
 
 #include <Amesos_BaseSolver.h>
@@ -32,15 +33,16 @@
 
 namespace espalier {
 
-/// A solver of Amesos, with the steps SymbolicFactorization(), NumericFactorization() and Solve(). Each step first does
-/// the earlier ones that are missing. The matrix is an Epetra_RowMatrix with global indices that count from its index
-/// base, 0 or 1, distributed over processes by any one-to-one map of rows.
+/// A solver of Amesos, with the steps SymbolicFactorization(), NumericFactorization() and Solve(). Each step
+/// first does the earlier ones that are missing. The matrix is an Epetra_RowMatrix with global indices that
+/// count from its index base, 0 or 1, distributed over processes by any one-to-one map of rows.
 ///
 /// The members return 0, or on all processes
 ///
 ///     -1    the problem has no matrix, or for Solve() no vectors    -6   the matrix is not square
 ///     -22   the matrix is singular                                   3   it is not positive definite
-///     4     lack of memory                                           -100 - status for any other espalier_status
+///     4     lack of memory                                           -100 - status for any other
+///     espalier_status
 ///
 /// and LastErrorMessage() has one line of text. Ordering, structure and schedule are kept when values change.
 class AmesosEspalier : public Amesos_BaseSolver {
@@ -50,10 +52,11 @@ class AmesosEspalier : public Amesos_BaseSolver {
     AmesosEspalier(AmesosEspalier const&) = delete;            ///< Factors are not copied.
     AmesosEspalier& operator=(AmesosEspalier const&) = delete; ///< Factors are not copied.
 
-    /// The sublist "espalier" has options of the library, by the names of the command: "ordering", "threads", "tolerance",
-    /// ... Its entry "symmetry" is "general" or "symmetric"; a symmetric matrix is given with both triangles, which must
-    /// agree. Values are strings, numbers, or true and false for on and off. They take effect at the next step, which also
-    /// reports wrong values.
+    /// The sublist "espalier" has options of the library, by the names of the command: "ordering", "threads",
+    /// "tolerance",
+    /// ... Its entry "symmetry" is "general" or "symmetric"; a symmetric matrix is given with both triangles,
+    /// which must agree. Values are strings, numbers, or true and false for on and off. They take effect at
+    /// the next step, which also reports wrong values.
     int SetParameters(Teuchos::ParameterList& list) override {
         options_ = list.isSublist("espalier") ? list.sublist("espalier") : Teuchos::ParameterList();
         options_are_new_ = true;
@@ -100,8 +103,8 @@ class AmesosEspalier : public Amesos_BaseSolver {
             return fail(-101, "the right-hand sides cannot be distributed by rows");
         std::int64_t const stride = block.Stride();
         espalier_status const status = espalier_drive_rows(
-            handle_.get(), transpose_ ? ESPALIER_OP_TRANSPOSE : ESPALIER_OP_NONE, block.NumVectors(), block.MyLength(),
-            block.Values(), stride, block.Values(), stride);
+            handle_.get(), transpose_ ? ESPALIER_OP_TRANSPOSE : ESPALIER_OP_NONE, block.NumVectors(),
+            block.MyLength(), block.Values(), stride, block.Values(), stride);
         if (int const error = code(status)) return error;
         if (x->Export(block, Epetra_Import(rows, x->Map()), Insert) != 0)
             return fail(-101, "the solution cannot be distributed");
@@ -152,13 +155,20 @@ class AmesosEspalier : public Amesos_BaseSolver {
         return code;
     }
     int code(espalier_status status) {
-        message_ = status == ESPALIER_OK || !handle_ ? espalier_status_string(status) : espalier_message(handle_.get());
+        message_ = status == ESPALIER_OK || !handle_ ? espalier_status_string(status)
+                                                     : espalier_message(handle_.get());
         switch (status) {
-        case ESPALIER_OK: message_.clear(); return 0;
-        case ESPALIER_SINGULAR: return NumericallySingularMatrixError;
-        case ESPALIER_NOT_POSITIVE_DEFINITE: return 3;
-        case ESPALIER_OUT_OF_MEMORY: return 4;
-        default: return -100 - static_cast<int>(status);
+        case ESPALIER_OK:
+            message_.clear();
+            return 0;
+        case ESPALIER_SINGULAR:
+            return NumericallySingularMatrixError;
+        case ESPALIER_NOT_POSITIVE_DEFINITE:
+            return 3;
+        case ESPALIER_OUT_OF_MEMORY:
+            return 4;
+        default:
+            return -100 - static_cast<int>(status);
         }
     }
     double report(char const* name) const {
@@ -187,7 +197,8 @@ class AmesosEspalier : public Amesos_BaseSolver {
         for (auto option = options_.begin(); option != options_.end(); ++option) {
             std::string const name = options_.name(option), value = text_of(options_.entry(option));
             if (name != "symmetry") {
-                if (int const error = code(espalier_set_option(handle_.get(), name.c_str(), value.c_str()))) return error;
+                if (int const error = code(espalier_set_option(handle_.get(), name.c_str(), value.c_str())))
+                    return error;
             } else if (value == "symmetric") {
                 symmetry_ = ESPALIER_SYMMETRIC;
             } else if (value != "general") {
@@ -201,8 +212,10 @@ class AmesosEspalier : public Amesos_BaseSolver {
         if (entry.isType<bool>()) return Teuchos::getValue<bool>(entry) ? "on" : "off";
         std::ostringstream text;
         text.precision(17);
-        if (entry.isType<double>()) text << Teuchos::getValue<double>(entry);
-        else text << entry.getAny(false);
+        if (entry.isType<double>())
+            text << Teuchos::getValue<double>(entry);
+        else
+            text << entry.getAny(false);
         return text.str();
     }
 
@@ -211,7 +224,8 @@ class AmesosEspalier : public Amesos_BaseSolver {
         if (!problem_.GetMatrix()) return fail(-1, "the problem has no matrix");
         if (!MatrixShapeOK()) return fail(-6, "the matrix is not square");
         factorized_ = false;
-        bool const is_new = !handle_ || options_are_new_; // options that the list does not have get their default values
+        bool const is_new =
+            !handle_ || options_are_new_; // options that the list does not have get their default values
         if (is_new) {
             if (int const error = code(create())) return error;
             if (int const error = set_options()) return error;
@@ -248,7 +262,8 @@ class AmesosEspalier : public Amesos_BaseSolver {
         std::vector<double> row(a.MaxNumEntries());
         for (int i = 0; i < a.NumMyRows(); ++i) {
             int entries = 0;
-            if (a.ExtractMyRowCopy(i, a.MaxNumEntries(), entries, row.data(), local.data()) != 0) return false;
+            if (a.ExtractMyRowCopy(i, a.MaxNumEntries(), entries, row.data(), local.data()) != 0)
+                return false;
             rows.insert(rows.end(), entries, a.RowMatrixRowMap().GID64(i));
             for (int k = 0; k < entries; ++k) columns.push_back(a.RowMatrixColMap().GID64(local[k]));
             values.insert(values.end(), row.begin(), row.begin() + entries);
@@ -261,7 +276,8 @@ class AmesosEspalier : public Amesos_BaseSolver {
 #ifndef EPETRA_NO_64BIT_GLOBAL_INDICES
         if (map.GlobalIndicesLongLong()) return Epetra_Map(a.NumGlobalRows64(), map.IndexBase64(), a.Comm());
 #endif
-        return Epetra_Map(static_cast<int>(a.NumGlobalRows64()), static_cast<int>(map.IndexBase64()), a.Comm());
+        return Epetra_Map(static_cast<int>(a.NumGlobalRows64()), static_cast<int>(map.IndexBase64()),
+                          a.Comm());
     }
 
     Epetra_LinearProblem const& problem_;

@@ -1,5 +1,5 @@
-// Types that the library and its callers share: indices, the enumerations of the options, the status of a call and the
-// exception that carries it. Needs the standard library only.
+// Types that the library and its callers share: indices, the enumerations of the options, the status of a
+// call and the exception that carries it. Needs the standard library only.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ enum class Status : int {
 /// Short stable name of a status: "ok", "bad_input", ...
 ESPALIER_API char const* to_string(Status status);
 
-/// The exception of the library. The message is one line without a trailing dot. It names the file, line, value or limit
-/// at fault.
+/// The exception of the library. The message is one line without a trailing dot. It names the file, line,
+/// value or limit at fault.
 class ESPALIER_API Error : public std::runtime_error {
   public:
     /// `status` is not Status::ok.
@@ -78,17 +78,19 @@ enum class SolveMethod {
 
 /// Orderings of the unknowns.
 enum class OrderingMethod {
-    scotch,     ///< Nested dissection by SCOTCH (Pellegrini, Roman, Amestoy 2000).
-    metis,      ///< Nested dissection by METIS (Karypis, Kumar 1998).
-    amd,        ///< Approximate minimum degree (Amestoy, Davis, Duff 1996).
-    natural,    ///< The order of the unknowns in the matrix.
-    user,       ///< Options::ordering_positions or Options::ordering_file.
-    rcm,        ///< Reverse Cuthill-McKee (1969), for incomplete factorizations.
-    automatic,  ///< `dissection`, or `amd` or `scotch` if that saves time; `natural` for incomplete factorizations.
+    scotch,  ///< Nested dissection by SCOTCH (Pellegrini, Roman, Amestoy 2000).
+    metis,   ///< Nested dissection by METIS (Karypis, Kumar 1998).
+    amd,     ///< Approximate minimum degree (Amestoy, Davis, Duff 1996).
+    natural, ///< The order of the unknowns in the matrix.
+    user,    ///< Options::ordering_positions or Options::ordering_file.
+    rcm,     ///< Reverse Cuthill-McKee (1969), for incomplete factorizations.
+    /// `dissection`, or `amd` or `scotch` if that saves time; `natural` for incomplete factorizations.
+    automatic,
     dissection, ///< Nested dissection (George 1973) by Espalier's multilevel method.
 };
 
-/// Scheduling policies: which worker runs which task. docs/scheduling.md explains them and names their sources.
+/// Scheduling policies: which worker runs which task. docs/scheduling.md explains them and names their
+/// sources.
 enum class SchedulePolicy {
     static_order, ///< Lists of tasks for each worker, made by a simulation in advance; bitwise reproducible.
     dynamic_tree, ///< A tree of queues that follows the elimination tree (Faverge, Ramet 2008).
@@ -111,8 +113,8 @@ enum class PushStrategy {
     numa_wloc, ///< pNumaWLoc: the list of the core if it belongs to that node, else the list of the node.
 };
 
-/// SchedulePolicy::places: the lists in which a worker looks for a task after that of its core. Remote nodes are
-/// visited starting at a random one.
+/// SchedulePolicy::places: the lists in which a worker looks for a task after that of its core. Remote nodes
+/// are visited starting at a random one.
 enum class SelectStrategy {
     rand,      ///< sRand: all cores, starting at a random one, then its node.
     rand_numa, ///< sRandNuma: all NUMA nodes, starting at a random one.
@@ -133,21 +135,22 @@ enum class Allocation {
 enum class Splitting {
     one_d, ///< One task for each column block.
     two_d, ///< Wide column blocks with several candidate threads: one task for each group of rows.
-    /// One task for each column block, which is divided while it runs if candidate threads are idle. Static schedules,
-    /// whose lists fix all tasks, divide none.
+    /// One task for each column block, which is divided while it runs if candidate threads are idle. Static
+    /// schedules, whose lists fix all tasks, divide none.
     dynamic,
 };
 
 /// Methods that improve a solution. The Krylov methods have the factorization as preconditioner.
 enum class RefineMethod {
-    /// Iterative refinement, then GMRES if that stalls. For incomplete factorizations: conjugate gradients for
+    /// Iterative refinement, then GMRES if that stalls. For incomplete factorizations: conjugate gradients
+    /// for
     /// Hermitian factors, GMRES for others.
     automatic,
-    none,      ///< Only measures the errors.
-    ir,        ///< Iterative refinement (Arioli, Demmel, Duff 1989).
-    cg,        ///< Conjugate gradients (Hestenes, Stiefel 1952).
-    gmres,     ///< GMRES with restarts (Saad, Schultz 1986).
-    bicgstab,  ///< BiCGSTAB (van der Vorst 1992).
+    none,     ///< Only measures the errors.
+    ir,       ///< Iterative refinement (Arioli, Demmel, Duff 1989).
+    cg,       ///< Conjugate gradients (Hestenes, Stiefel 1952).
+    gmres,    ///< GMRES with restarts (Saad, Schultz 1986).
+    bicgstab, ///< BiCGSTAB (van der Vorst 1992).
 };
 
 /// Whether an optional step is done.
@@ -164,8 +167,8 @@ enum class MatrixOp {
     adjoint,   ///< A^H
 };
 
-/// The spelling of the command line and of the JSON report: "llh", "scotch", "static", "1d", ... "unknown" for a value
-/// that is not an enumerator. Never null.
+/// The spelling of the command line and of the JSON report: "llh", "scotch", "static", "1d", ... "unknown"
+/// for a value that is not an enumerator. Never null.
 /// @{
 ESPALIER_API char const* to_string(Scalar value);
 ESPALIER_API char const* to_string(Symmetry value);

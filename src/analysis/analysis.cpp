@@ -23,7 +23,8 @@ ScalingOptions Analysis<T>::working_options(Factorization kind, Interrupt* inter
 }
 
 template <class T> bool Analysis<T>::may_delay(Pivoting pivoting) const {
-    bool const has_pivots = form.has_d() || form.has_upper() || options.factorization == Factorization::automatic;
+    bool const has_pivots =
+        form.has_d() || form.has_upper() || options.factorization == Factorization::automatic;
     return pivoting != Pivoting::static_pivots && has_pivots;
 }
 
@@ -59,13 +60,11 @@ template <class T> ScheduleChoice Analysis<T>::choose_schedule(ScheduleSettings 
     return espalier::choose_schedule(supernodal, model, machines, {given, panel_format()}, interrupt);
 }
 
-template <class T>
-BlockStructure Analysis<T>::split(ScheduleSettings const& settings, int workers) const {
+template <class T> BlockStructure Analysis<T>::split(ScheduleSettings const& settings, int workers) const {
     return split_structure(supernodal, piece_widths(supernodal.supernodes, settings, workers));
 }
 
-template <class T>
-ScheduleReport Analysis<T>::describe(ScheduleChoice const& made, int workers) const {
+template <class T> ScheduleReport Analysis<T>::describe(ScheduleChoice const& made, int workers) const {
     ScheduleReport report;
     report.policy = made.settings.schedule;
     report.splitting = made.settings.splitting;

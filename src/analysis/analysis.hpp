@@ -42,9 +42,10 @@ template <class T> struct Analysis {
     OrderingMethod ordering = OrderingMethod::dissection; ///< The method that ordered the unknowns.
     std::optional<IncompleteOptions> incomplete; ///< Set for an incomplete factorization; the rest is empty.
     std::optional<ScalarPlan> scalar; ///< Set for a factorization without supernodes; the rest is empty.
-    SupernodalStructure supernodal; ///< The structure of the whole working system, before wide supernodes are split.
-    BlockStructure structure;       ///< The structure after wide supernodes are split.
-    ScheduleChoice choice;          ///< The settings of the plan.
+    /// The structure of the whole working system, before wide supernodes are split.
+    SupernodalStructure supernodal;
+    BlockStructure structure; ///< The structure after wide supernodes are split.
+    ScheduleChoice choice;    ///< The settings of the plan.
     CostModel costs;
     std::string cost_model;        ///< The source of `costs`.
     Network network;               ///< The network between processes.
@@ -53,7 +54,8 @@ template <class T> struct Analysis {
     std::vector<Needs> needs;      ///< The memory needs of each process.
     Offset working_entries = 0;    ///< Stored entries of the working system.
     Index compressed_vertices = 0; ///< Vertices of the graph that was ordered.
-    double flops_of_new_ordering = 0; ///< SupernodalStructure::flops with the last ordering that was not adapted.
+    /// SupernodalStructure::flops with the last ordering that was not adapted.
+    double flops_of_new_ordering = 0;
     double ordering_s = 0, symbolic_s = 0, mapping_s = 0;
 
     /// The settings for the plan of a factorization on one of these machines. Error{cancelled}.
@@ -108,9 +110,9 @@ struct AnalysisContext {
     std::shared_ptr<Interrupt> interrupt;
     Background& background;         ///< Runs ordering and symbolic factorization if options.cancel is set.
     trace::Track* phases = nullptr; ///< Records the phases; may be null.
-    std::function<void(std::string)> note; ///< Receives notes for the user.
-    std::uint64_t max_bytes = 0; ///< Most bytes of the analysis itself; 0 for no limit.
-    int processes_of_a_computer = 1; ///< They share caches and memory.
+    std::function<void(std::string)> note;          ///< Receives notes for the user.
+    std::uint64_t max_bytes = 0;                    ///< Most bytes of the analysis itself; 0 for no limit.
+    int processes_of_a_computer = 1;                ///< They share caches and memory.
     std::shared_ptr<EarlierOrdering const> earlier; ///< Is adapted, if it is not null and has as many rows.
 };
 

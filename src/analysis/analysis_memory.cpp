@@ -28,9 +28,11 @@ template <class T> std::uint64_t Analysis<T>::expected_bytes(Index process) cons
 }
 
 template <class T> std::uint64_t Analysis<T>::refinement_bytes(Scalar factor_scalar, Index process) const {
-    VectorLayout const layout{needs.size() == 1, needs.size() > 1 || system.is_permuted(), system.is_scaled()};
+    VectorLayout const layout{needs.size() == 1, needs.size() > 1 || system.is_permuted(),
+                              system.is_scaled()};
     Offset const stored = working_entries / std::ssize(needs);
-    return call_bytes(memory_of_refinement(layout, 1, 1, least_vectors(RefineMethod::ir)), factor_scalar, process) +
+    return call_bytes(memory_of_refinement(layout, 1, 1, least_vectors(RefineMethod::ir)), factor_scalar,
+                      process) +
            error_bytes<T>(needs[process].rows, stored, plan.machine.threads, system.is_scaled());
 }
 
@@ -39,7 +41,8 @@ std::uint64_t Analysis<T>::call_bytes(CallMemory const& call, Scalar factor_scal
     bool const narrow = factor_scalar != scalar_of<T>;
     std::size_t const bytes = narrow ? sizeof(Narrow<T>) : sizeof(T);
     Needs const& own = needs[process];
-    Index const columns = call.own + (process == 0 ? call.whole * structure.n / std::max<Index>(1, own.rows) : 0);
+    Index const columns =
+        call.own + (process == 0 ? call.whole * structure.n / std::max<Index>(1, own.rows) : 0);
     Index const swept = std::min(call.swept, Sweep<T>::max_vectors);
     return static_cast<std::uint64_t>(own.rows) *
                (static_cast<std::uint64_t>(columns) * sizeof(T) +
@@ -47,8 +50,7 @@ std::uint64_t Analysis<T>::call_bytes(CallMemory const& call, Scalar factor_scal
            (swept > 1 ? own.solve_entries * static_cast<std::uint64_t>(swept - 1) * bytes : 0);
 }
 
-template <class T>
-std::uint64_t Analysis<T>::factor_bytes(Scalar factor_scalar, Index process) const {
+template <class T> std::uint64_t Analysis<T>::factor_bytes(Scalar factor_scalar, Index process) const {
     // If auto chose llh, the solver may fall back to ldlh, which needs a larger workspace and a scaled copy.
     return factor_bytes(factor_scalar, process,
                         form.kind == Factorization::llh && options.factorization == Factorization::automatic);
@@ -67,12 +69,10 @@ std::uint64_t Analysis<T>::factor_bytes(Scalar factor_scalar, Index process, boo
                                        : static_cast<std::uint64_t>(plan.memory_of_process[process] * ratio);
     // Measured: the buffers that the MPI library allocates for the first blocks.
     std::uint64_t const library = alone ? 0 : std::uint64_t{8} << 20;
-    std::uint64_t const everywhere = panels + library +
-                                     workspace_bytes(structure, largest, bytes, plan.machine.threads) +
-                                     (may_delay(options.pivoting)
-                                          ? saved_panel_bytes(structure, form, bytes, plan.machine.threads)
-                                          : 0) +
-                                     needs[process].solve_entries * bytes + needs[process].structure_bytes;
+    std::uint64_t const everywhere =
+        panels + library + workspace_bytes(structure, largest, bytes, plan.machine.threads) +
+        (may_delay(options.pivoting) ? saved_panel_bytes(structure, form, bytes, plan.machine.threads) : 0) +
+        needs[process].solve_entries * bytes + needs[process].structure_bytes;
     // Each process stores its part of the assembly map, of the values, and of the matrix for refinement.
     // Process 0 also stores the places of all values.
     std::uint64_t const part = entries / needs.size();

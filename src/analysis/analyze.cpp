@@ -45,8 +45,8 @@ void require_schur_unknowns(std::vector<Index> const& schur, Index n) {
 }
 
 // Throws Error{singular} with the number of an empty row or column and the structural rank.
-template <class T>
-void require_entries_in_every_row(CscMatrix<T> const& matrix, std::span<Index const> kept, Interrupt* interrupt) {
+template <class T> void require_entries_in_every_row(CscMatrix<T> const& matrix, std::span<Index const> kept,
+                                                     Interrupt* interrupt) {
     try {
         require_no_empty_row(matrix, kept);
     } catch (Error const& error) {
@@ -56,8 +56,8 @@ void require_entries_in_every_row(CscMatrix<T> const& matrix, std::span<Index co
     }
 }
 
-// The ordering of an incomplete factorization, as a job for a thread in the background. It owns all its data, because it
-// may outlive the call that was cancelled.
+// The ordering of an incomplete factorization, as a job for a thread in the background. It owns all its data,
+// because it may outlive the call that was cancelled.
 template <class T> struct RowOrderJob {
     CscMatrix<T> working;
     int block_size = 0;
@@ -109,25 +109,26 @@ template <class T> class Analyzer {
         FactorizationChoice const choice = analysis_.choose_kind(matrix_);
         context_.note(choice.reason);
         if (blas_is_narrow())
-            context_.note(fmt::format("OpenBLAS uses slow kernels, for {0} processors; OPENBLAS_CORETYPE={1} in the "
-                                      "environment chooses faster ones",
-                                      blas_info().core,
-                                      instructions_of_processor() == InstructionSet::avx512 ? "SkylakeX" : "Haswell"));
+            context_.note(
+                fmt::format("OpenBLAS uses slow kernels, for {0} processors; OPENBLAS_CORETYPE={1} in the "
+                            "environment chooses faster ones",
+                            blas_info().core,
+                            instructions_of_processor() == InstructionSet::avx512 ? "SkylakeX" : "Haswell"));
         analysis_.form.kind = choice.kind;
     }
 
     // Whether the options allow a factorization without supernodes, and do not describe one with them.
     bool may_go_without_supernodes() {
         if (options_.supernodes == Toggle::on || analysis_.form.kind != Factorization::lu) return false;
-        char const* const need = matrix_.symmetry != Symmetry::general      ? "a matrix that is stored in full"
-                                 : options_.method != SolveMethod::direct   ? "method direct"
-                                 : context_.machine.processes > 1           ? "one process"
-                                 : !options_.schur.empty()                  ? "all unknowns eliminated"
+        char const* const need = matrix_.symmetry != Symmetry::general    ? "a matrix that is stored in full"
+                                 : options_.method != SolveMethod::direct ? "method direct"
+                                 : context_.machine.processes > 1         ? "one process"
+                                 : !options_.schur.empty()                ? "all unknowns eliminated"
                                  : analysis_.factors_narrow(options_.mixed_precision) ? "one precision"
-                                 : options_.allow_singular                  ? "a regular matrix"
-                                 : options_.record_trace                    ? "no trace"
-                                 : !options_.topology.empty()               ? "this machine"
-                                                                            : nullptr;
+                                 : options_.allow_singular                            ? "a regular matrix"
+                                 : options_.record_trace                              ? "no trace"
+                                 : !options_.topology.empty()                         ? "this machine"
+                                                                                      : nullptr;
         bool const is_asked = options_.supernodes == Toggle::off;
         if (need && is_asked)
             context_.note(fmt::format("supernodes are used: a factorization without them needs {}", need));
@@ -180,12 +181,14 @@ template <class T> class Analyzer {
         interrupt_.check();
     }
 
-    // Incomplete factors have neither column blocks nor an elimination tree, and run in the order of lists by default.
+    // Incomplete factors have neither column blocks nor an elimination tree, and run in the order of lists by
+    // default.
     void note_options_without_effect() {
         static Options const usual;
         std::vector<std::string> names;
         if (options_.schedule == SchedulePolicy::automatic) names.emplace_back("schedule auto");
-        if (options_.splitting != usual.splitting) names.push_back(fmt::format("split {}", to_string(options_.splitting)));
+        if (options_.splitting != usual.splitting)
+            names.push_back(fmt::format("split {}", to_string(options_.splitting)));
         if (options_.subtrees_per_worker != usual.subtrees_per_worker)
             names.push_back(fmt::format("subtrees-per-worker {}", options_.subtrees_per_worker));
         if (!names.empty())
@@ -220,9 +223,8 @@ template <class T> class Analyzer {
         job->block_size = options_.block_size;
         job->ordering = ordering;
         job->interrupt = context_.interrupt;
-        run_step("ordering", trace::Kind::ordering, [job] {
-            job->order = espalier::order_rows(job->working, job->block_size, job->ordering);
-        });
+        run_step("ordering", trace::Kind::ordering,
+                 [job] { job->order = espalier::order_rows(job->working, job->block_size, job->ordering); });
         return std::move(job->order);
     }
 
@@ -254,7 +256,8 @@ template <class T> class Analyzer {
         job->schur = options_.schur;
         job->ordering = ordering_options();
         job->chooses = options_.ordering == OrderingMethod::automatic;
-        bool const is_given = job->ordering.method == OrderingMethod::natural || job->ordering.method == OrderingMethod::user;
+        bool const is_given =
+            job->ordering.method == OrderingMethod::natural || job->ordering.method == OrderingMethod::user;
         if (context_.earlier && !is_given && std::ssize(context_.earlier->tree.inverse) == matrix_.cols)
             job->earlier = context_.earlier;
         job->symbolic = symbolic_options(options_);
@@ -268,9 +271,10 @@ template <class T> class Analyzer {
             if (scotch_pays(*job)) order_again(job, OrderingMethod::scotch);
         }
         if (job->adapted)
-            context_.note(fmt::format("the ordering was adapted to the new pattern: {} of {} vertices moved, {} were ordered "
-                                      "again",
-                                      job->adapted->moved, job->compressed.graph.num_vertices, job->adapted->reordered));
+            context_.note(fmt::format(
+                "the ordering was adapted to the new pattern: {} of {} vertices moved, {} were ordered "
+                "again",
+                job->adapted->moved, job->compressed.graph.num_vertices, job->adapted->reordered));
         analysis_.flops_of_new_ordering = job->adapted ? job->earlier->flops : job->structure.flops;
         analysis_.ordering = job->ordering.method;
         analysis_.supernodal = std::move(job->structure);
@@ -290,16 +294,16 @@ template <class T> class Analyzer {
         run_step("another ordering", trace::Kind::ordering, [job, method] { job->order_again(method); });
     }
 
-    // Whether dissection, after minimum degree, may save more time of the factorization than it takes. It rarely saves
-    // more than half.
+    // Whether dissection, after minimum degree, may save more time of the factorization than it takes. It
+    // rarely saves more than half.
     bool dissection_pays(StructureJob const& job) {
         return job.ordering.method == OrderingMethod::amd &&
                0.5 * expected_seconds(job.structure) / machine().processes >
                    predicted_dissection_seconds(job.compressed.graph);
     }
 
-    // Whether SCOTCH is expected to save more time of the factorization than it takes. Its orderings need about 6 %
-    // fewer operations, but not on lattices. All processes factorize, and one of them orders.
+    // Whether SCOTCH is expected to save more time of the factorization than it takes. Its orderings need
+    // about 6 % fewer operations, but not on lattices. All processes factorize, and one of them orders.
     bool scotch_pays(StructureJob& job) {
         double const saved_s = 0.06 * expected_seconds(job.structure) / machine().processes;
         return saved_s > predicted_scotch_seconds(job.compressed.graph) && !job.is_lattice();
@@ -324,10 +328,10 @@ template <class T> class Analyzer {
     }
 
     void choose_cost_model() {
-        auto const [costs, source, network] =
-            cost_model_for(analysis_.planned_scalar(), analysis_.form.kind, workers(), context_.processes_of_a_computer,
-                           options_.calibration, expected_seconds(analysis_.supernodal) > worth_calibrating_s,
-                           &interrupt_, options_.progress);
+        auto const [costs, source, network] = cost_model_for(
+            analysis_.planned_scalar(), analysis_.form.kind, workers(), context_.processes_of_a_computer,
+            options_.calibration, expected_seconds(analysis_.supernodal) > worth_calibrating_s, &interrupt_,
+            options_.progress);
         analysis_.costs = costs;
         analysis_.network = network;
         // The memory of fan-in blocks is touched before the tasks (factor/factorize.cpp).
@@ -368,7 +372,8 @@ template <class T> class Analyzer {
         ProcessPlans plans = make_process_plans(analysis_.structure, analysis_.costs, machine,
                                                 {settings, analysis_.panel_format()});
         static_cast<SharedPlan&>(analysis_.plan) = plans.shared;
-        std::string const note = splitting_without_effect(settings, machine.num_workers(), plans.shared.cuts_panels);
+        std::string const note =
+            splitting_without_effect(settings, machine.num_workers(), plans.shared.cuts_panels);
         if (!note.empty()) context_.note(note);
         for (Index p = 0; p < machine.processes; ++p) {
             bool const alone = machine.processes == 1;
@@ -382,7 +387,8 @@ template <class T> class Analyzer {
         if (machine.processes == 1) {
             static_cast<LocalPlan&>(analysis_.plan) = std::move(plans.of_process.front());
         } else {
-            // Assembly maps are made from the whole structure. Rows are exchanged by their owners and by the caller's.
+            // Assembly maps are made from the whole structure. Rows are exchanged by their owners and by the
+            // caller's.
             root.structure_bytes += structure_bytes(analysis_.structure) +
                                     2 * sizeof(Index) * static_cast<std::uint64_t>(analysis_.structure.n);
             analysis_.plans = std::move(plans);

@@ -72,7 +72,8 @@ template <class T, class Counts> bool has_diagonal_with(CscMatrix<T> const& a, C
     for (Index j = 0; j < a.cols; ++j) {
         auto const [first, last] = a.entries_of(j);
         // In a lower triangle the diagonal comes first.
-        Offset const p = first < last && rows[first] == j ? first : std::lower_bound(rows + first, rows + last, j) - rows;
+        Offset const p =
+            first < last && rows[first] == j ? first : std::lower_bound(rows + first, rows + last, j) - rows;
         if (p == last || rows[p] != j || !counts(a.values[p])) return false;
     }
     return true;
@@ -102,23 +103,19 @@ void require_rows_with(CscMatrix<T> const& a, std::span<Index const> kept, Count
 } // namespace
 
 template <class T> void require_no_empty_row(CscMatrix<T> const& a, std::span<Index const> kept) {
-    require_rows_with(
-        a, kept, [](T) { return true; }, "has no entry");
+    require_rows_with(a, kept, [](T) { return true; }, "has no entry");
 }
 
 template <class T> void require_no_zero_row(CscMatrix<T> const& a, std::span<Index const> kept) {
-    require_rows_with(
-        a, kept, [](T value) { return value != T(0); }, "has no entry but zeros");
+    require_rows_with(a, kept, [](T value) { return value != T(0); }, "has no entry but zeros");
 }
 
 void require_memory(std::uint64_t needed, std::uint64_t limit, std::string_view what) {
     if (limit > 0 && needed > limit)
-        throw Error(
-            Status::out_of_memory,
-            fmt::format(
-                "{} needs {} bytes ({:.1f} MiB) and the limit is {} bytes ({:.1f} MiB)", what,
-                needed, static_cast<double>(needed) / 1048576.0, limit,
-                static_cast<double>(limit) / 1048576.0));
+        throw Error(Status::out_of_memory,
+                    fmt::format("{} needs {} bytes ({:.1f} MiB) and the limit is {} bytes ({:.1f} MiB)", what,
+                                needed, static_cast<double>(needed) / 1048576.0, limit,
+                                static_cast<double>(limit) / 1048576.0));
 }
 
 void require_block(std::size_t size, Index n, Index nrhs, char const* what) {
@@ -137,7 +134,8 @@ void mix(std::uint64_t& hash, std::uint64_t value) {
 
 // Mixes bits_of(number) of all numbers into the hash. Eight independent chains wait for memory, not for each
 // other.
-template <class Numbers, class Bits> void mix_all(std::uint64_t& hash, Numbers const& numbers, Bits const& bits_of) {
+template <class Numbers, class Bits>
+void mix_all(std::uint64_t& hash, Numbers const& numbers, Bits const& bits_of) {
     constexpr std::size_t chains = 8;
     std::uint64_t part[chains] = {1, 2, 3, 4, 5, 6, 7, 8};
     std::size_t i = 0;
@@ -158,10 +156,13 @@ template <class T> PatternFingerprint::PatternFingerprint(CscMatrix<T> const& a)
 
 template <class T> std::uint64_t hash_of_values(CscMatrix<T> const& a) {
     std::uint64_t hash = 0;
-    auto const bits = [](Real<T> number) { return std::bit_cast<std::uint64_t>(static_cast<double>(number)); };
+    auto const bits = [](Real<T> number) {
+        return std::bit_cast<std::uint64_t>(static_cast<double>(number));
+    };
     mix_all(hash, a.values, [&](T const& value) {
         std::uint64_t const real = bits(real_part(value));
-        // Without mix_bits(), equal changes of both parts would cancel: those of -z, or of z times a power of two.
+        // Without mix_bits(), equal changes of both parts would cancel: those of -z, or of z times a power of
+        // two.
         if constexpr (is_complex<T>) return mix_bits(real) ^ bits(imag_part(value));
         return real;
     });

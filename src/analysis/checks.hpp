@@ -17,8 +17,8 @@ void require_sound(Options const& options);
 /// Error{bad_input} naming the sizes.
 template <class T> void require_square(CscMatrix<T> const& a);
 
-/// Error{singular} if a row or column has no stored entry (empty) or only zeros, except for the `kept` unknowns of a
-/// Schur complement, which has the same row.
+/// Error{singular} if a row or column has no stored entry (empty) or only zeros, except for the `kept`
+/// unknowns of a Schur complement, which has the same row.
 template <class T> void require_no_empty_row(CscMatrix<T> const& a, std::span<Index const> kept);
 template <class T> void require_no_zero_row(CscMatrix<T> const& a, std::span<Index const> kept);
 

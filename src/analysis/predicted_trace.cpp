@@ -49,7 +49,8 @@ class PredictedTrace {
         Stage const factorization{schedule_.tasks.graph, schedule_.run, 0, 0};
         // The solve begins after a nanosecond without work, so that a state of zero length at the end of the
         // factorization belongs to the phase of the factorization.
-        Stage const solve{schedule_.sweeps.tasks.graph, schedule_.sweeps.run, std::ssize(tasks()), makespan() + 1};
+        Stage const solve{schedule_.sweeps.tasks.graph, schedule_.sweeps.run, std::ssize(tasks()),
+                          makespan() + 1};
         add_sweeps(solve);
         add_transfers(factorization, tasks());
         add_transfers(solve, sweep_tasks());
@@ -142,8 +143,9 @@ class PredictedTrace {
                 if (sweep_tasks()[message].kind != SolveTaskKind::message) continue;
                 WorkerId const receiver = run.worker_of_task[solve.graph.successors_of(message).front()];
                 parts_.links.push_back({solve.at(run.start[message]), solve.at(run.end[message]),
-                                        std::llround(sweep_tasks()[message].bytes), solve.first_task + message,
-                                        thread, threads_[receiver], 0, trace::LinkKind::message});
+                                        std::llround(sweep_tasks()[message].bytes),
+                                        solve.first_task + message, thread, threads_[receiver], 0,
+                                        trace::LinkKind::message});
             }
         }
     }
@@ -280,9 +282,10 @@ class PredictedTrace {
     Schedule const& schedule_;
     bool with_cblks_;
     std::vector<std::int32_t> levels_;
-    std::vector<std::int32_t> threads_;                   // the container of each worker
-    std::vector<std::int32_t> processes_;                 // the container of each process
-    std::vector<std::vector<std::int32_t>> comm_threads_; // the containers of the communication threads of each process
+    std::vector<std::int32_t> threads_;   // the container of each worker
+    std::vector<std::int32_t> processes_; // the container of each process
+    std::vector<std::vector<std::int32_t>>
+        comm_threads_; // the containers of the communication threads of each process
     trace::TraceParts parts_;
 };
 

@@ -70,8 +70,8 @@ template <class T> Prediction describe(Analysis<T> const& analysis, BlockStructu
     if (!note.empty()) prediction.notes.push_back(note);
     for (int w = 0; w < schedule.machine.num_workers(); ++w)
         prediction.idle_s.push_back(schedule.run.idle(w));
-    std::uint64_t const workspace = workspace_bytes(structure, analysis.form, analysis.panel_format().scalar_bytes,
-                                                    schedule.machine.threads);
+    std::uint64_t const workspace = workspace_bytes(
+        structure, analysis.form, analysis.panel_format().scalar_bytes, schedule.machine.threads);
     for (Index p = 0; p < prediction.processes; ++p)
         prediction.process.push_back(describe(schedule, p, workspace));
     for (std::int32_t const p : schedule.process_of_cblk) ++prediction.process[p].cblks;
@@ -119,8 +119,8 @@ template <class T> Prediction predict(Analysis<T> const& analysis, Topology cons
     machine.network = analysis.network;
     ScheduleChoice const choice = analysis.choose_schedule(analysis.options, analysis.costs, {&machine, 1});
     BlockStructure const structure = analysis.split(choice.settings, machine.num_workers());
-    Schedule schedule = simulate_schedule(structure, analysis.costs, machine,
-                                          {choice.settings, analysis.panel_format()});
+    Schedule schedule =
+        simulate_schedule(structure, analysis.costs, machine, {choice.settings, analysis.panel_format()});
     if (trace_path)
         write_schedule(*trace_path, structure, schedule, analysis.costs, choice.settings, metadata);
     return describe(analysis, structure, choice, std::move(schedule));
@@ -137,8 +137,8 @@ Prediction simulate(Analysis<T> const& analysis, Simulation const& what, TraceMe
     ScheduleChoice const choice = analysis.choose_schedule(what, costs, shapes);
     MachineModel const& shape = shapes[choice.machine];
     BlockStructure const structure = analysis.split(choice.settings, shape.num_workers());
-    Schedule schedule = simulate_schedule(structure, costs, shape,
-                                          {choice.settings, analysis.panel_format(), true});
+    Schedule schedule =
+        simulate_schedule(structure, costs, shape, {choice.settings, analysis.panel_format(), true});
     if (!what.trace.empty()) {
         metadata["machine"] = machine.name;
         write_schedule(what.trace, structure, schedule, costs, choice.settings, std::move(metadata));

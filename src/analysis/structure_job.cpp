@@ -22,7 +22,8 @@ void StructureJob::order_vertices() {
     graph = {};
     if (earlier)
         ordering.method = earlier->method;
-    else if (chooses && starts_with_minimum_degree()) ordering.method = OrderingMethod::amd;
+    else if (chooses && starts_with_minimum_degree())
+        ordering.method = OrderingMethod::amd;
     std::uint64_t const kept = earlier ? earlier->tree.bytes() : 0;
     require_memory(kept + bytes_with(compressed.graph, ordering), max_bytes, "the analysis");
     if (earlier) {
@@ -50,7 +51,8 @@ void StructureJob::order_again(OrderingMethod method) {
     Timer const timer;
     OrderingOptions options = ordering;
     options.method = method;
-    std::uint64_t const kept = bytes_of(structure) + (earlier ? earlier->tree.bytes() : 0) + 2 * order.perm.size() * sizeof(Index);
+    std::uint64_t const kept =
+        bytes_of(structure) + (earlier ? earlier->tree.bytes() : 0) + 2 * order.perm.size() * sizeof(Index);
     if (max_bytes > 0 && kept + bytes_with(compressed.graph, options) > max_bytes) return;
     Ordering other = compute_ordering(compressed, options);
     SupernodalStructure others = espalier::find_supernodes(compressed, other, symbolic);

@@ -1,5 +1,5 @@
-// Ordering and symbolic factorization as a job for a thread in the background. The job owns all its data, because it may
-// outlive the call that was cancelled.
+// Ordering and symbolic factorization as a job for a thread in the background. The job owns all its data,
+// because it may outlive the call that was cancelled.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,8 @@ struct StructureJob {
 
     CompressedGraph compressed;
     Ordering order;
-    std::optional<AdaptedOrdering> adapted; // what was done to the earlier ordering; its ordering is in `order`
+    std::optional<AdaptedOrdering>
+        adapted; // what was done to the earlier ordering; its ordering is in `order`
     SupernodalStructure structure;
     double ordering_s = 0;
     double symbolic_s = 0;

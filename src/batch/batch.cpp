@@ -27,9 +27,10 @@ bool is_of_one_system(Status status) {
 void require_of_one_system(Error const& error, Index k, int threads) {
     if (is_of_one_system(error.status())) return;
     if (error.status() == Status::out_of_memory && threads > 1)
-        throw Error(error.status(), fmt::format("{} (each of {} threads solves its systems alone; with fewer threads a "
-                                                "batch needs less memory)",
-                                                error.what(), threads));
+        throw Error(error.status(),
+                    fmt::format("{} (each of {} threads solves its systems alone; with fewer threads a "
+                                "batch needs less memory)",
+                                error.what(), threads));
     if (error.status() != Status::bad_input) throw;
     throw Error(error.status(), fmt::format("system {} (counted from 0): {}", k, error.what()));
 }
@@ -64,17 +65,21 @@ template <class T> class Batch {
     }
 
   private:
-    // The part of the limit for the solver of each thread, besides the results and the matrices of the threads.
+    // The part of the limit for the solver of each thread, besides the results and the matrices of the
+    // threads.
     [[nodiscard]] std::uint64_t share_of_memory(std::uint64_t limit, int threads) const {
         auto const sharing = static_cast<std::uint64_t>(threads);
-        std::uint64_t const matrix = static_cast<std::uint64_t>(pattern_.stored()) * (sizeof(T) + sizeof(Index)) +
-                                     static_cast<std::uint64_t>(pattern_.cols) * sizeof(Offset);
+        std::uint64_t const matrix =
+            static_cast<std::uint64_t>(pattern_.stored()) * (sizeof(T) + sizeof(Index)) +
+            static_cast<std::uint64_t>(pattern_.cols) * sizeof(Offset);
         std::uint64_t const needed = b_.size_bytes() + sharing * matrix;
         if (needed >= limit)
-            throw Error(Status::out_of_memory,
-                        fmt::format("the results of a batch and the matrices of {} threads need {} bytes, and the limit is "
-                                    "{} bytes",
-                                    threads, needed, limit));
+            throw Error(
+                Status::out_of_memory,
+                fmt::format(
+                    "the results of a batch and the matrices of {} threads need {} bytes, and the limit is "
+                    "{} bytes",
+                    threads, needed, limit));
         return (limit - needed) / sharing;
     }
 
@@ -84,10 +89,12 @@ template <class T> class Batch {
             throw Error(Status::usage, "a batch needs a matrix with entries, and right-hand sides");
         auto const size = std::ssize(b_) / rows;
         if (std::ssize(b_) != size * rows || std::ssize(values_) != size * stored)
-            throw Error(Status::usage,
-                        fmt::format("{} right-hand sides of {} entries need {} values, {} for each matrix; there are {} "
-                                    "entries and {} values",
-                                    size, rows, size * stored, stored, b_.size(), values_.size()));
+            throw Error(
+                Status::usage,
+                fmt::format(
+                    "{} right-hand sides of {} entries need {} values, {} for each matrix; there are {} "
+                    "entries and {} values",
+                    size, rows, size * stored, stored, b_.size(), values_.size()));
         return size;
     }
 
@@ -149,7 +156,7 @@ template <class T> class Batch {
     int threads_ = 1;
     std::atomic<bool> stops_{false};  // cancelled, or failed
     std::atomic<bool> failed_{false}; // with an exception that concerns the batch
-    BatchSolution<T> found_; // each thread writes the systems of its share
+    BatchSolution<T> found_;          // each thread writes the systems of its share
 };
 
 } // namespace
@@ -157,7 +164,8 @@ template <class T> class Batch {
 template <class T> BatchSolution<T> solve_batch(CscMatrix<T> const& pattern, std::span<T const> values,
                                                 std::span<T const> b, Index nrhs, Options options) {
     if (!options.schur.empty())
-        throw Error(Status::usage, "Options::schur must be empty for a batch, which computes complete solutions");
+        throw Error(Status::usage,
+                    "Options::schur must be empty for a batch, which computes complete solutions");
     return Batch<T>(pattern, values, b, nrhs).run(std::move(options));
 }
 

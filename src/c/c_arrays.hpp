@@ -52,8 +52,8 @@ template <class T> void write_back(std::vector<T> const& values, Index rows, Out
         std::copy_n(values.data() + j * rows, rows, static_cast<T*>(block.data) + j * block.leading);
 }
 
-/// The number of bytes of a struct that the caller's version of the library and this version have in common. The size 0
-/// stands for `first`, the size in the first version. Additional bytes of the caller must be zero.
+/// The number of bytes of a struct that the caller's version of the library and this version have in common.
+/// The size 0 stands for `first`, the size in the first version. Additional bytes of the caller must be zero.
 template <class Struct> std::size_t common_bytes(Struct const& given, std::size_t first, char const* what) {
     std::uint64_t const size = given.struct_size == 0 ? first : given.struct_size;
     constexpr std::uint64_t largest = 1 << 16;

@@ -18,7 +18,7 @@ struct ReportSnapshot {
     bool made = false;
     std::vector<ReportField> fields;
     std::vector<std::vector<char const*>> texts; ///< Pointers to the strings of each field.
-    std::string json; ///< Empty until it is requested.
+    std::string json;                            ///< Empty until it is requested.
 };
 
 } // namespace espalier

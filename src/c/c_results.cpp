@@ -58,15 +58,15 @@ espalier_status espalier_get_permutations(espalier_solver* solver, int base, int
     return guarded(solver, [&](espalier_solver& self) { self.session->get_permutations(base, p, q); });
 }
 
-espalier_status espalier_solve_lower(espalier_solver* solver, int64_t nrhs, void const* b, int64_t ldb, void* x,
-                                     int64_t ldx) {
+espalier_status espalier_solve_lower(espalier_solver* solver, int64_t nrhs, void const* b, int64_t ldb,
+                                     void* x, int64_t ldx) {
     return guarded(solver, [&](espalier_solver& self) {
         self.session->solve_half(true, {b, nrhs, ldb}, {x, nrhs, ldx});
     });
 }
 
-espalier_status espalier_solve_lower_adjoint(espalier_solver* solver, int64_t nrhs, void const* b, int64_t ldb,
-                                             void* x, int64_t ldx) {
+espalier_status espalier_solve_lower_adjoint(espalier_solver* solver, int64_t nrhs, void const* b,
+                                             int64_t ldb, void* x, int64_t ldx) {
     return guarded(solver, [&](espalier_solver& self) {
         self.session->solve_half(false, {b, nrhs, ldb}, {x, nrhs, ldx});
     });
@@ -79,8 +79,8 @@ espalier_status espalier_update(espalier_solver* solver, espalier_matrix const* 
     });
 }
 
-espalier_status espalier_update_dense(espalier_solver* solver, int64_t rank, void const* w, int64_t ldw, int sign,
-                                      int* in_place) {
+espalier_status espalier_update_dense(espalier_solver* solver, int64_t rank, void const* w, int64_t ldw,
+                                      int sign, int* in_place) {
     return guarded(solver, [&](espalier_solver& self) {
         bool const changed = self.session->update_dense({w, rank, ldw}, sign);
         if (in_place) *in_place = changed ? 1 : 0;
@@ -91,15 +91,14 @@ espalier_status espalier_schur_complement(espalier_solver* solver, void* schur, 
     return guarded(solver, [&](espalier_solver& self) { self.session->schur_complement(schur, ld); });
 }
 
-espalier_status espalier_condense(espalier_solver* solver, espalier_op op, int64_t nrhs, void const* b, int64_t ldb,
-                                  void* r, int64_t ldr) {
-    return guarded(solver, [&](espalier_solver& self) {
-        self.session->condense(op, {b, nrhs, ldb}, {r, nrhs, ldr});
-    });
+espalier_status espalier_condense(espalier_solver* solver, espalier_op op, int64_t nrhs, void const* b,
+                                  int64_t ldb, void* r, int64_t ldr) {
+    return guarded(
+        solver, [&](espalier_solver& self) { self.session->condense(op, {b, nrhs, ldb}, {r, nrhs, ldr}); });
 }
 
-espalier_status espalier_expand(espalier_solver* solver, espalier_op op, int64_t nrhs, void const* b, int64_t ldb,
-                                void const* x_schur, int64_t lds, void* x, int64_t ldx) {
+espalier_status espalier_expand(espalier_solver* solver, espalier_op op, int64_t nrhs, void const* b,
+                                int64_t ldb, void const* x_schur, int64_t lds, void* x, int64_t ldx) {
     return guarded(solver, [&](espalier_solver& self) {
         self.session->expand(op, {b, nrhs, ldb}, {x_schur, nrhs, lds}, {x, nrhs, ldx});
     });

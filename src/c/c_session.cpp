@@ -74,8 +74,9 @@ template <class T> class TypedSession final : public SystemSession<T> {
             require_factors("espalier_selected_inverse");
             require_pointer(inverse, "inverse");
             if (entries != matrix_.entries())
-                throw Error(Status::usage, fmt::format("there is room for {} entries, and the matrix was set with {}",
-                                                       entries, matrix_.entries()));
+                throw Error(Status::usage,
+                            fmt::format("there is room for {} entries, and the matrix was set with {}",
+                                        entries, matrix_.entries()));
         });
         // The value of entry (i, j) of A is entry (j, i) of the inverse. Updates may have added entries.
         CscMatrix<T> const found = transpose(solver_.selected_inverse(matrix()));
@@ -102,16 +103,22 @@ template <class T> class TypedSession final : public SystemSession<T> {
             if (calls_.comm().size() > 1 || this->comm().size() > 1)
                 throw Error(Status::unsupported, "espalier_solve_batch needs a single process");
             if (given.systems < 1 || given.columns < 1)
-                throw Error(Status::usage, fmt::format("a batch of {} systems with {} right-hand sides; expected at least 1 of each",
-                                                       given.systems, given.columns));
+                throw Error(
+                    Status::usage,
+                    fmt::format("a batch of {} systems with {} right-hand sides; expected at least 1 of each",
+                                given.systems, given.columns));
             if (given.entries != matrix_.entries())
-                throw Error(Status::usage, fmt::format("there are {} values for each system, and the matrix was set with {}",
-                                                       given.entries, matrix_.entries()));
+                throw Error(Status::usage,
+                            fmt::format("there are {} values for each system, and the matrix was set with {}",
+                                        given.entries, matrix_.entries()));
             Index const most = largest_count / given.systems / given.columns;
             if (order() > most || matrix_.entries() > most)
-                throw Error(Status::usage, fmt::format("the arrays of {} systems do not fit into memory", given.systems));
+                throw Error(Status::usage,
+                            fmt::format("the arrays of {} systems do not fit into memory", given.systems));
             for (auto const& [pointer, what] : {std::pair<void const*, char const*>{given.values, "values"},
-                                                {given.b, "b"}, {given.x, "x"}, {given.status, "status"}})
+                                                {given.b, "b"},
+                                                {given.x, "x"},
+                                                {given.status, "status"}})
                 require_pointer(pointer, what);
         });
         std::vector<T> values;
@@ -123,9 +130,11 @@ template <class T> class TypedSession final : public SystemSession<T> {
         }
         Index const rows = order() * given.columns;
         auto const b = gathered<T>({given.b, given.systems, std::max<Index>(1, rows)}, rows, "b");
-        auto const found = espalier::solve_batch<T>(matrix_.matrix(), values, b, given.columns, this->options());
+        auto const found =
+            espalier::solve_batch<T>(matrix_.matrix(), values, b, given.columns, this->options());
         std::ranges::copy(found.x, static_cast<T*>(given.x));
-        std::ranges::transform(found.status, given.status, [](Status s) { return static_cast<espalier_status>(s); });
+        std::ranges::transform(found.status, given.status,
+                               [](Status s) { return static_cast<espalier_status>(s); });
         if (given.errors) std::ranges::copy(found.backward_error, given.errors);
     }
 
@@ -141,14 +150,17 @@ template <class T> class TypedSession final : public SystemSession<T> {
         entries[2] = factors_->upper.stored();
     }
 
-    void get_factor(char factor, int base, std::int64_t* pointers, std::int64_t* indices, void* values) override {
+    void get_factor(char factor, int base, std::int64_t* pointers, std::int64_t* indices,
+                    void* values) override {
         begin("espalier_get_factor", [&] { require_copies("espalier_get_factor", base); });
         if (factor != 'L' && factor != 'D' && factor != 'U')
-            throw Error(Status::usage, fmt::format("factor = {}; it is one of 'L', 'D' and 'U'", static_cast<int>(factor)));
+            throw Error(Status::usage,
+                        fmt::format("factor = {}; it is one of 'L', 'D' and 'U'", static_cast<int>(factor)));
         CscMatrix<T> const& found = factor == 'L'   ? factors_->lower
                                     : factor == 'D' ? factors_->diagonal
                                                     : factors_->upper;
-        if (found.cols == 0) throw Error(Status::usage, fmt::format("this factorization has no factor {}", factor));
+        if (found.cols == 0)
+            throw Error(Status::usage, fmt::format("this factorization has no factor {}", factor));
         give_indices(found.col_ptr, base, pointers);
         give_indices(found.row_ind, base, indices);
         if (values) std::ranges::copy(found.values, static_cast<T*>(values));
@@ -168,7 +180,8 @@ template <class T> class TypedSession final : public SystemSession<T> {
             right = gathered<T>(b, order(), "b");
             check_block(x.data, order(), x.columns, x.leading, "x");
         });
-        give(forward ? solver_.solve_lower(right, b.columns) : solver_.solve_lower_adjoint(right, b.columns), {}, x);
+        give(forward ? solver_.solve_lower(right, b.columns) : solver_.solve_lower_adjoint(right, b.columns),
+             {}, x);
     }
 
     bool update(espalier_matrix const* given, int sign) override {

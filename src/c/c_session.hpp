@@ -82,7 +82,8 @@ class Session {
     virtual void inverse_diagonal(void* diagonal) = 0;
     /// Keeps the factors for get_factor() and get_permutations().
     virtual void factors(std::int64_t* entries) = 0;
-    virtual void get_factor(char factor, int base, std::int64_t* pointers, std::int64_t* indices, void* values) = 0;
+    virtual void get_factor(char factor, int base, std::int64_t* pointers, std::int64_t* indices,
+                            void* values) = 0;
     virtual void get_permutations(int base, std::int64_t* rows, std::int64_t* columns) = 0;
     virtual void solve_half(bool forward, InputBlock b, OutputBlock x) = 0;
     /// Returns whether the factors were changed in place.

@@ -55,9 +55,7 @@ template <class T> class SystemSession : public Session {
     }
 
     void set_matrix(espalier_matrix const* matrix) override {
-        begin("espalier_set_matrix", [&] {
-            take(imported<T>(known_fields(matrix, "matrix")));
-        });
+        begin("espalier_set_matrix", [&] { take(imported<T>(known_fields(matrix, "matrix"))); });
         begin_anew();
         entries_here_.reset();
     }
@@ -198,8 +196,8 @@ template <class T> class SystemSession : public Session {
     CscMatrix<T> general_columns(espalier_matrix const* given, char const* what) const {
         espalier_matrix const fields = known_fields(given, what);
         if (fields.rows != order())
-            throw Error(Status::usage,
-                        fmt::format("{} has {} rows, and the matrix is of order {}", what, fields.rows, order()));
+            throw Error(Status::usage, fmt::format("{} has {} rows, and the matrix is of order {}", what,
+                                                   fields.rows, order()));
         known(fields.symmetry, Symmetry::hermitian, "symmetry");
         if (fields.symmetry != ESPALIER_GENERAL)
             throw Error(Status::usage, fmt::format("{} must be given as a general matrix", what));
@@ -220,7 +218,8 @@ template <class T> class SystemSession : public Session {
         bool is_in_place = false;
         std::optional<Error> const problem = error_of([&] { is_in_place = solver_.update(next, w, sign); });
         bool const keeps_factors = !problem || problem->status() == Status::not_positive_definite ||
-                                   problem->status() == Status::singular || problem->status() == Status::usage;
+                                   problem->status() == Status::singular ||
+                                   problem->status() == Status::usage;
         now_.factorized = keeps_factors;
         if (problem) throw *problem;
         if (calls_.is_root()) updated_ = std::move(next);
@@ -354,9 +353,9 @@ template <class T> class SystemSession : public Session {
     Communicator comm_;
     CollectiveCalls<HandleState> calls_;
     Solver<T> solver_;
-    MatrixImport<T> matrix_;             // process 0: as it was set
+    MatrixImport<T> matrix_;              // process 0: as it was set
     std::optional<CscMatrix<T>> updated_; // process 0: with updates, if there were some
-    bool analyzed_update_ = false;       // since the matrix was set, an update has added entries and was analyzed
+    bool analyzed_update_ = false; // since the matrix was set, an update has added entries and was analyzed
     std::optional<Offset> entries_here_; // if the matrix was set in parts
     HandleState now_;
     std::optional<NullSpace<T>> null_space_; // null space of the current values

@@ -12,17 +12,15 @@ namespace espalier {
 
 namespace {
 
-template <class... Args>
-[[noreturn]] void reject(std::string_view origin, fmt::format_string<Args const&...> what,
-                         Args const&... args) {
+template <class... Args> [[noreturn]] void
+reject(std::string_view origin, fmt::format_string<Args const&...> what, Args const&... args) {
     throw Error(Status::usage, fmt::format("{}: ", origin) + fmt::format(what, args...));
 }
 
 /// The number of aggregates, all of which have a member.
 TaskId count_aggregates(TaskGraph const& graph, Aggregation const& aggregation, std::string_view origin) {
     TaskId const n = graph.num_tasks();
-    if (std::ssize(aggregation) != n)
-        reject(origin, "{} entries for {} tasks", std::ssize(aggregation), n);
+    if (std::ssize(aggregation) != n) reject(origin, "{} entries for {} tasks", std::ssize(aggregation), n);
     TaskId highest = -1;
     for (TaskId task = 0; task < n; ++task) {
         TaskId const aggregate = aggregation[task];
@@ -93,7 +91,8 @@ void add_costs_and_events(CoarseGraph& coarse, TaskGraph const& fine) {
     for (TaskId task = 0; task < fine.num_tasks(); ++task)
         coarse.graph.cost[coarse.aggregate_of[task]] += cost_of(fine, task);
     auto const& predecessors = fine.num_predecessors;
-    if (std::accumulate(predecessors.begin(), predecessors.end(), Offset(0)) == std::ssize(fine.successors)) return;
+    if (std::accumulate(predecessors.begin(), predecessors.end(), Offset(0)) == std::ssize(fine.successors))
+        return;
     auto const from_tasks = count_task_predecessors(fine);
     for (TaskId task = 0; task < fine.num_tasks(); ++task)
         coarse.graph.num_predecessors[coarse.aggregate_of[task]] += predecessors[task] - from_tasks[task];
@@ -114,8 +113,8 @@ DepthOrder depth_order(TaskGraph const& graph) {
     order.reserve(waiting.size());
     for (TaskId task = 0; task < graph.num_tasks(); ++task)
         if (waiting[task] == 0) order.push_back(task);
-    // A task enters the queue after its last predecessor, which has the greatest depth among its predecessors. So the
-    // queue is sorted by depth.
+    // A task enters the queue after its last predecessor, which has the greatest depth among its
+    // predecessors. So the queue is sorted by depth.
     result.depth_ptr.push_back(0);
     for (TaskId first = 0, last; first < std::ssize(order); first = last) {
         last = static_cast<TaskId>(order.size());

@@ -91,27 +91,22 @@ CoarseOperators CoarseOperators::standard() {
     using Argument = std::optional<Index>;
     operators.add('S', CoarseArgument::none,
                   [](TaskGraph const& graph, Argument) { return aggregate_chains(graph); });
-    operators.add('F', CoarseArgument::required, [](TaskGraph const& graph, Argument parts) {
-        return aggregate_fronts(graph, *parts);
-    });
+    operators.add('F', CoarseArgument::required,
+                  [](TaskGraph const& graph, Argument parts) { return aggregate_fronts(graph, *parts); });
     operators.add('D', CoarseArgument::required, [](TaskGraph const& graph, Argument descendants) {
         return aggregate_descendants(graph, *descendants);
     });
     operators.add('C', CoarseArgument::optional, [](TaskGraph const& graph, Argument length) {
         return aggregate_continuations(graph, length.value_or(largest_argument));
     });
-    operators.add('B', CoarseArgument::required, [](TaskGraph const& graph, Argument length) {
-        return aggregate_blocks(graph, *length);
-    });
-    operators.add('T', CoarseArgument::required, [](TaskGraph const& graph, Argument largest) {
-        return aggregate_trees(graph, *largest);
-    });
-    operators.add('H', CoarseArgument::required, [](TaskGraph const& graph, Argument cores) {
-        return aggregate_hdagg(graph, *cores);
-    });
-    operators.add('G', CoarseArgument::required, [](TaskGraph const& graph, Argument cores) {
-        return aggregate_grow_local(graph, *cores);
-    });
+    operators.add('B', CoarseArgument::required,
+                  [](TaskGraph const& graph, Argument length) { return aggregate_blocks(graph, *length); });
+    operators.add('T', CoarseArgument::required,
+                  [](TaskGraph const& graph, Argument largest) { return aggregate_trees(graph, *largest); });
+    operators.add('H', CoarseArgument::required,
+                  [](TaskGraph const& graph, Argument cores) { return aggregate_hdagg(graph, *cores); });
+    operators.add('G', CoarseArgument::required,
+                  [](TaskGraph const& graph, Argument cores) { return aggregate_grow_local(graph, *cores); });
     auto& [mutex, added] = operators_of_the_program();
     std::scoped_lock const lock(mutex);
     for (auto const& [letter, entry] : added) operators.add(letter, entry.argument, entry.apply);
@@ -119,12 +114,12 @@ CoarseOperators CoarseOperators::standard() {
 }
 
 void add_coarse_operator(char letter, CoarseArgument argument, UserCoarseOperator apply) {
-    if (!apply)
-        throw Error(Status::usage, fmt::format("coarse operator {}: the function is empty", letter));
+    if (!apply) throw Error(Status::usage, fmt::format("coarse operator {}: the function is empty", letter));
     CoarseOperators checked; // the letter
-    checked.add(letter, argument, [apply = std::move(apply)](TaskGraph const& graph, std::optional<Index> number) {
-        return apply({graph.successor_ptr, graph.successors, graph.cost}, number);
-    });
+    checked.add(letter, argument,
+                [apply = std::move(apply)](TaskGraph const& graph, std::optional<Index> number) {
+                    return apply({graph.successor_ptr, graph.successors, graph.cost}, number);
+                });
     auto& [mutex, added] = operators_of_the_program();
     std::scoped_lock const lock(mutex);
     added.insert_or_assign(letter, *checked.find(letter));

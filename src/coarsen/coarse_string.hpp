@@ -21,8 +21,8 @@ using CoarseOperator = std::function<Aggregation(TaskGraph const& graph, std::op
 /// The operators that coarse strings may name, by their letters.
 class CoarseOperators {
   public:
-    /// S, F(N), D(M), C or C(k), B(k), T(k) (operators.hpp); H(cores) is HDagg, G(cores) GrowLocal (super_steps.hpp); and those
-    /// of add_coarse_operator().
+    /// S, F(N), D(M), C or C(k), B(k), T(k) (operators.hpp); H(cores) is HDagg, G(cores) GrowLocal
+    /// (super_steps.hpp); and those of add_coarse_operator().
     static CoarseOperators standard();
 
     /// Adds an operator of the user, or replaces one. quotient_graph() checks its aggregations. Error{usage}
@@ -51,8 +51,8 @@ struct CoarseStep {
 /// The operators of a coarse string, at least one. Error{usage} quotes the string and names the position,
 /// counted from 1, of an unknown letter, of a number that is missing, not expected or outside 1 .. 2^31 - 1,
 /// and of a missing parenthesis.
-[[nodiscard]] std::vector<CoarseStep> parse_coarse_string(
-    std::string_view text, CoarseOperators const& operators = CoarseOperators::standard());
+[[nodiscard]] std::vector<CoarseStep>
+parse_coarse_string(std::string_view text, CoarseOperators const& operators = CoarseOperators::standard());
 
 /// Applies a coarse string to a task graph. Errors of parse_coarse_string(), check_fine_graph() and
 /// quotient_graph().

@@ -24,8 +24,8 @@ constexpr double barrier_tasks = 50;    ///< Tasks of mean cost that take as lon
 /// the cores that recent steps have used.
 constexpr double long_step = 4, accepted_parallelism = 0.8;
 
-/// A set of tasks with a fast search for the lowest one. It has a bit for each task, and on each higher level a bit for
-/// every 64 bits of the level below that are not all zero.
+/// A set of tasks with a fast search for the lowest one. It has a bit for each task, and on each higher level
+/// a bit for every 64 bits of the level below that are not all zero.
 class LowestFirst {
   public:
     explicit LowestFirst(TaskId tasks) {
@@ -69,8 +69,7 @@ class StepGrowth {
   public:
     StepGrowth(TaskGraph const& graph, Index cores)
         : graph_(graph), waiting_(count_task_predecessors(graph)), core_(graph.num_tasks(), unknown),
-          ready_(graph.num_tasks()), own_(cores),
-          usual_parallelism_(static_cast<double>(cores)) {
+          ready_(graph.num_tasks()), own_(cores), usual_parallelism_(static_cast<double>(cores)) {
         double total = 0;
         for (TaskId task = 0; task < graph.num_tasks(); ++task) {
             total += cost_of(graph, task);
@@ -96,8 +95,8 @@ class StepGrowth {
     }
 
   private:
-    /// Values of core_: the task has no predecessor in this step yet, has predecessors on several cores, or is in a
-    /// step.
+    /// Values of core_: the task has no predecessor in this step yet, has predecessors on several cores, or
+    /// is in a step.
     static constexpr std::int32_t unknown = -1, several = -2, done = -3;
 
     struct Assignment {
@@ -119,8 +118,8 @@ class StepGrowth {
             double const score = cost / (time + barrier_);
             double const parallelism = time > 0 ? cost / time : 1;
             bool const better = score >= accepted_score * best_score;
-            bool const parallel = time < long_step * barrier_ ||
-                                  parallelism >= accepted_parallelism * usual_parallelism_;
+            bool const parallel =
+                time < long_step * barrier_ || parallelism >= accepted_parallelism * usual_parallelism_;
             undo_trial();
             if (best_.empty() || (longer && better && parallel)) {
                 best_score = std::max(best_score, score);
@@ -139,7 +138,8 @@ class StepGrowth {
         trial_.clear();
         taken_ = 0;
         weight_.assign(1, 0.0);
-        for (Index k = 0; k < size && take(0); ++k) {}
+        for (Index k = 0; k < size && take(0); ++k) {
+        }
         for (std::int32_t core = 1; core < std::ssize(own_) && weight_[0] > 0; ++core) {
             weight_.push_back(0.0);
             while (weight_[core] < weight_[0])
@@ -208,8 +208,7 @@ class StepGrowth {
 } // namespace
 
 Aggregation aggregate_grow_local(TaskGraph const& graph, Index cores) {
-    if (cores < 1)
-        throw Error(Status::usage, fmt::format("GrowLocal: {} cores; expected at least 1", cores));
+    if (cores < 1) throw Error(Status::usage, fmt::format("GrowLocal: {} cores; expected at least 1", cores));
     return StepGrowth(graph, std::min<Index>(cores, std::max(1, graph.num_tasks()))).run();
 }
 

@@ -182,9 +182,8 @@ class StepPacking {
         roots_.clear();
         for (TaskId const task : tasks_of(first, end))
             if (components_.is_root(task)) roots_.push_back(task);
-        std::stable_sort(roots_.begin(), roots_.end(), [&](TaskId a, TaskId b) {
-            return components_.cost(a) > components_.cost(b);
-        });
+        std::stable_sort(roots_.begin(), roots_.end(),
+                         [&](TaskId a, TaskId b) { return components_.cost(a) > components_.cost(b); });
         std::fill(load_.begin(), load_.end(), 0.0);
         using Core = std::pair<double, Index>;
         std::priority_queue<Core, std::vector<Core>, std::greater<>> cores;
@@ -224,8 +223,7 @@ class StepPacking {
 } // namespace
 
 Aggregation aggregate_hdagg(TaskGraph const& graph, Index cores) {
-    if (cores < 1)
-        throw Error(Status::usage, fmt::format("HDagg: {} cores; expected at least 1", cores));
+    if (cores < 1) throw Error(Status::usage, fmt::format("HDagg: {} cores; expected at least 1", cores));
     cores = std::min<Index>(cores, std::max(1, graph.num_tasks()));
     double total = 0;
     for (TaskId task = 0; task < graph.num_tasks(); ++task) total += cost_of(graph, task);

@@ -9,9 +9,9 @@
 
 namespace espalier {
 
-/// The node 0 .. nodes - 1 of each task. The parts of a depth go to the nodes in order. If there are fewer parts
-/// than nodes, they go to those nodes that have the least cost so far. `graph` as check_fine_graph() accepts. Error{usage} if nodes < 1. Almost
-/// linear.
+/// The node 0 .. nodes - 1 of each task. The parts of a depth go to the nodes in order. If there are fewer
+/// parts than nodes, they go to those nodes that have the least cost so far. `graph` as check_fine_graph()
+/// accepts. Error{usage} if nodes < 1. Almost linear.
 [[nodiscard]] std::vector<std::int32_t> distribute_over_nodes(TaskGraph const& graph, int nodes);
 
 } // namespace espalier

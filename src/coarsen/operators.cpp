@@ -21,8 +21,8 @@ constexpr TaskId most_singles = 8; ///< Tasks outside of trees in an aggregate o
 class DescendantSearch {
   public:
     explicit DescendantSearch(TaskGraph const& graph)
-        : graph_(graph), aggregate_of_(graph.num_tasks(), no_task),
-          waiting_(count_task_predecessors(graph)), inside_(graph.num_tasks()) {}
+        : graph_(graph), aggregate_of_(graph.num_tasks(), no_task), waiting_(count_task_predecessors(graph)),
+          inside_(graph.num_tasks()) {}
 
     Aggregation run(Index descendants) {
         for (TaskId task = 0; task < graph_.num_tasks(); ++task)
@@ -144,13 +144,14 @@ Aggregation aggregate_continuations(TaskGraph const& graph, Index length) {
 Aggregation aggregate_blocks(TaskGraph const& graph, Index length) {
     require_positive(length, "the length of a block");
     Aggregation aggregation(graph.num_tasks());
-    for (TaskId task = 0; task < graph.num_tasks(); ++task) aggregation[task] = static_cast<TaskId>(task / length);
+    for (TaskId task = 0; task < graph.num_tasks(); ++task)
+        aggregation[task] = static_cast<TaskId>(task / length);
     return aggregation;
 }
 
 std::vector<TaskId> first_of_trees(std::span<TaskId const> lowest, Index largest) {
     require_positive(largest, "the largest number of tasks in a tree");
-    std::vector<TaskId> first; // of all aggregates so far
+    std::vector<TaskId> first;  // of all aggregates so far
     std::size_t num_closed = 0; // the first aggregates, which later tasks do not join
     TaskId end_of_closed = 0;
     for (TaskId task = 0; task < std::ssize(lowest); ++task) {
@@ -160,7 +161,8 @@ std::vector<TaskId> first_of_trees(std::span<TaskId const> lowest, Index largest
         }
         std::size_t joined = first.size();
         while (joined > num_closed && (joined == first.size() || first[joined] > lowest[task])) --joined;
-        bool const is_tree = lowest[task] >= end_of_closed && joined < first.size() && task - first[joined] < largest;
+        bool const is_tree =
+            lowest[task] >= end_of_closed && joined < first.size() && task - first[joined] < largest;
         if (is_tree) {
             first.resize(joined + 1);
         } else {

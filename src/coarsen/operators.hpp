@@ -26,17 +26,18 @@ namespace espalier {
 /// natural order of a structured grid these are lines of cells. Error{usage} if length < 1.
 [[nodiscard]] Aggregation aggregate_continuations(TaskGraph const& graph, Index length);
 
-/// B(k): runs of k tasks with consecutive numbers, whether they depend on each other or not. Error{usage} if length < 1.
+/// B(k): runs of k tasks with consecutive numbers, whether they depend on each other or not. Error{usage} if
+/// length < 1.
 [[nodiscard]] Aggregation aggregate_blocks(TaskGraph const& graph, Index length);
 
-/// T(k): trees, which are runs of at most k tasks with consecutive numbers that depend on no task outside. A task joins the
-/// run of the lowest task that it depends on, and all runs in between, if this gives a tree. Other tasks form runs of at most
-/// 8 with consecutive numbers. In the order of a nested dissection, trees are subdomains, and the others are in separators.
-/// Error{usage} if largest < 1.
+/// T(k): trees, which are runs of at most k tasks with consecutive numbers that depend on no task outside. A
+/// task joins the run of the lowest task that it depends on, and all runs in between, if this gives a tree.
+/// Other tasks form runs of at most 8 with consecutive numbers. In the order of a nested dissection, trees
+/// are subdomains, and the others are in separators. Error{usage} if largest < 1.
 [[nodiscard]] Aggregation aggregate_trees(TaskGraph const& graph, Index largest);
 
-/// The first tasks of the aggregates of T(k). `lowest` has the lowest predecessor of each task, or the task itself if it has
-/// none. Linear.
+/// The first tasks of the aggregates of T(k). `lowest` has the lowest predecessor of each task, or the task
+/// itself if it has none. Linear.
 [[nodiscard]] std::vector<TaskId> first_of_trees(std::span<TaskId const> lowest, Index largest);
 
 } // namespace espalier

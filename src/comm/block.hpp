@@ -60,7 +60,7 @@ class Block {
         if (pool_)
             pool_->give(memory_, capacity_);
         else if (memory_)
-            ::operator delete (memory_, std::align_val_t{alignment});
+            ::operator delete(memory_, std::align_val_t{alignment});
     }
 
     Block(Block&& other) noexcept
@@ -103,7 +103,7 @@ class Block {
             return block;
         }
         block.memory_ =
-            static_cast<std::byte*>(::operator new (bytes, std::align_val_t{alignment}, std::nothrow));
+            static_cast<std::byte*>(::operator new(bytes, std::align_val_t{alignment}, std::nothrow));
         if (!block.memory_)
             throw Error(Status::out_of_memory, fmt::format("no memory for a message of {} bytes", bytes));
         prefer_huge_pages({block.memory_, bytes});

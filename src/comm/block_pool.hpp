@@ -1,7 +1,7 @@
-// Memory for the blocks of one run, which is touched before the run. The system provides a page at its first touch, and
-// a virtual machine may get it from its host, so blocks in new memory would delay tasks and messages by several
-// milliseconds each. A pool holds what the blocks of a process are planned to need at once. Blocks that do not fit are
-// allocated one by one.
+// Memory for the blocks of one run, which is touched before the run. The system provides a page at its first
+// touch, and a virtual machine may get it from its host, so blocks in new memory would delay tasks and
+// messages by several milliseconds each. A pool holds what the blocks of a process are planned to need at
+// once. Blocks that do not fit are allocated one by one.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ class BlockPool {
     /// The whole memory, which workers may touch in parts before the first block is taken.
     [[nodiscard]] std::span<std::byte> memory() const { return arena_.bytes(); }
 
-    /// A block of `bytes`, a multiple of the alignment and not 0, from the smallest gap that has room for it; null if there
-    /// is none. Contents are arbitrary. Any thread may call it.
+    /// A block of `bytes`, a multiple of the alignment and not 0, from the smallest gap that has room for it;
+    /// null if there is none. Contents are arbitrary. Any thread may call it.
     std::byte* take(std::size_t bytes) noexcept {
         std::lock_guard const lock(mutex_);
         Gap** best = nullptr;

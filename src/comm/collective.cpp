@@ -25,7 +25,8 @@ template <class T> void reduce(Communicator const& comm, std::span<T> values, Re
     transport_of(comm)->reduce(values, reduction);
 }
 
-// Runs `prepare`, which allocates memory for `what`, on every rank, and throws on all ranks if it fails on one.
+// Runs `prepare`, which allocates memory for `what`, on every rank, and throws on all ranks if it fails on
+// one.
 template <class Prepare> void prepare_on_all(Communicator const& comm, char const* what, Prepare&& prepare) {
     auto const named = [&] {
         try {
@@ -53,7 +54,8 @@ void detail::all_succeed(Communicator const& comm, StepRef const& step) {
     agree(comm, error_of(step)).raise();
 }
 
-void detail::run_on_root(Communicator const& comm, StepRef const& step, bool& has_failed, std::span<std::byte> sent) {
+void detail::run_on_root(Communicator const& comm, StepRef const& step, bool& has_failed,
+                         std::span<std::byte> sent) {
     if (comm.size() == 1) return step();
     auto const problem = comm.rank() == 0 ? error_of(step) : std::nullopt;
     has_failed = problem.has_value();

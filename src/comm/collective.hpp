@@ -47,8 +47,8 @@ namespace detail {
 /// Refers to a step. Unlike std::function, it takes no memory and so cannot fail.
 class StepRef {
   public:
-    template <class Step>
-    explicit StepRef(Step& step) : step_(&step), call_([](void const* of) { (*static_cast<Step const*>(of))(); }) {}
+    template <class Step> explicit StepRef(Step& step)
+        : step_(&step), call_([](void const* of) { (*static_cast<Step const*>(of))(); }) {}
     void operator()() const { call_(step_); }
 
   private:
@@ -84,10 +84,10 @@ template <class Made, class... Arguments>
 std::unique_ptr<Made> make_together(Communicator const& comm, Arguments&&... arguments) {
     static_assert(alignof(Made) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
     struct Release {
-        void operator()(void* memory) const { ::operator delete (memory); }
+        void operator()(void* memory) const { ::operator delete(memory); }
     };
     using Memory = std::unique_ptr<void, Release>;
-    Memory memory = all_succeed(comm, [] { return Memory(::operator new (sizeof(Made))); });
+    Memory memory = all_succeed(comm, [] { return Memory(::operator new(sizeof(Made))); });
     std::unique_ptr<Made> made(::new (memory.get()) Made(std::forward<Arguments>(arguments)...));
     (void)memory.release();
     return made;

@@ -54,7 +54,8 @@ template <class Step> auto on_root(Communicator const& comm, Step&& step) {
             Result value{};
         } sent;
         auto const keep = [&] { sent.value = step(); };
-        detail::run_on_root(comm, detail::StepRef(keep), sent.has_failed, std::as_writable_bytes(std::span(&sent, 1)));
+        detail::run_on_root(comm, detail::StepRef(keep), sent.has_failed,
+                            std::as_writable_bytes(std::span(&sent, 1)));
         return sent.value;
     } else {
         if (comm.size() == 1) return step();

@@ -44,9 +44,9 @@ struct ExchangeOptions {
     /// while all workers are busy, the second one while a worker waits, perhaps for a message.
     std::chrono::microseconds max_sleep{1000};
     std::chrono::microseconds max_sleep_while_waiting{100};
-    /// Whether a progress thread may take the core of a worker. Each time it wakes, it takes some 15 us of the worker,
-    /// whose data leave the caches. While all workers are busy and no message is under way, it then sleeps so long
-    /// without polling in between.
+    /// Whether a progress thread may take the core of a worker. Each time it wakes, it takes some 15 us of
+    /// the worker, whose data leave the caches. While all workers are busy and no message is under way, it
+    /// then sleeps so long without polling in between.
     bool shares_core = false;
     std::chrono::microseconds rest{4000};
     /// Trace tracks for sent and received messages. Two progress threads have a track each; both members are

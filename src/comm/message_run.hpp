@@ -31,7 +31,8 @@ class MessageRun {
     using BlockHandler = std::function<void(int from, std::int64_t id, Block&& block)>;
 
     /// With one process `messaging` is null, and run() is WorkerTeam::run(). `on_block` is called for each
-    /// received block, and may call WorkerTeam::release(). `pool`, which may be null, has memory for these blocks.
+    /// received block, and may call WorkerTeam::release(). `pool`, which may be null, has memory for these
+    /// blocks.
     MessageRun(WorkerTeam& team, Messaging const* messaging, BlockHandler on_block,
                std::shared_ptr<BlockPool> pool = {})
         : team_(team), messaging_(messaging), on_block_(std::move(on_block)), pool_(std::move(pool)) {}

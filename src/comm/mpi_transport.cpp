@@ -171,8 +171,8 @@ class MpiTransport final : public Transport {
                          std::span<std::span<std::byte> const> into, std::size_t begin, int rank) {
         auto const size = static_cast<int>(from.size());
         auto const piece_of = [&](auto block) {
-            return block.subspan(std::min(begin, block.size())).first(
-                std::min(longest_piece, block.size() - std::min(begin, block.size())));
+            return block.subspan(std::min(begin, block.size()))
+                .first(std::min(longest_piece, block.size() - std::min(begin, block.size())));
         };
         std::size_t count = 0;
         for (int step = 1; step < size; ++step) { // so that the ranks do not all address rank 0 first
@@ -203,7 +203,7 @@ class MpiTransport final : public Transport {
     }
 
     MPI_Comm comm_;
-    std::vector<MPI_Request> requests_; // for an exchange of blocks
+    std::vector<MPI_Request> requests_;     // for an exchange of blocks
     MPI_Datatype line_ = MPI_DATATYPE_NULL; // sizeof(MessageHeader) bytes
     // A type of the same size with an extent of 0, so that all lines overlap. It receives a message without
     // keeping it. MPI leaves the contents undefined. A short buffer is no alternative, because Open MPI 4

@@ -39,9 +39,8 @@ class ReceivingSide {
                   RunFailure const& failure, Handlers handlers)
         : transport_(transport), size_(size),
           budget_(static_cast<std::int64_t>(std::min(budget, std::size_t{1} << 62))), pool_(std::move(pool)),
-          failure_(failure),
-          handlers_(std::move(handlers)), transfers_(size > 1 ? transport->transfers() : nullptr),
-          control_message_(lines_of_notice) {}
+          failure_(failure), handlers_(std::move(handlers)),
+          transfers_(size > 1 ? transport->transfers() : nullptr), control_message_(lines_of_notice) {}
     /// Never frees the memory of blocks still under way.
     ~ReceivingSide() {
         // The library may still write there. This happens only after a failure of the library.

@@ -11,8 +11,8 @@
 
 namespace espalier {
 
-/// A part of the update of a lower triangle: `rows` x `cols` from (row, col) on. A part with row == col has the
-/// square on the diagonal.
+/// A part of the update of a lower triangle: `rows` x `cols` from (row, col) on. A part with row == col has
+/// the square on the diagonal.
 struct LowerPart {
     Index row = 0, rows = 0, col = 0, cols = 0;
 };

@@ -1,5 +1,5 @@
-// A reference to a function object, as an argument of functions that are compiled once for all callers. Unlike
-// std::function, it takes no memory and so cannot fail. The function object must outlive it.
+// A reference to a function object, as an argument of functions that are compiled once for all callers.
+// Unlike std::function, it takes no memory and so cannot fail. The function object must outlive it.
 #pragma once
 
 namespace espalier {

@@ -1,4 +1,5 @@
-// The inverse of a permutation that is known to be valid (ordering/permutation.hpp checks those of libraries).
+// The inverse of a permutation that is known to be valid (ordering/permutation.hpp checks those of
+// libraries).
 #pragma once
 
 #include <iterator>

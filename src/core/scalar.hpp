@@ -10,21 +10,29 @@
 
 namespace espalier {
 
-template <class T> struct RealOf { using type = T; };
-template <class R> struct RealOf<std::complex<R>> { using type = R; };
+template <class T> struct RealOf {
+    using type = T;
+};
+template <class R> struct RealOf<std::complex<R>> {
+    using type = R;
+};
 /// The real type of the same precision.
 template <class T> using Real = typename RealOf<T>::type;
 
 /// The single-precision scalar of the same kind: float for double, T itself if it is single precision.
-template <class T> struct NarrowOf { using type = float; };
-template <class R> struct NarrowOf<std::complex<R>> { using type = std::complex<float>; };
+template <class T> struct NarrowOf {
+    using type = float;
+};
+template <class R> struct NarrowOf<std::complex<R>> {
+    using type = std::complex<float>;
+};
 template <class T> using Narrow = typename NarrowOf<T>::type;
 
 template <class T> inline constexpr bool is_complex = !std::is_same_v<T, Real<T>>;
 
-template <class T>
-inline constexpr Scalar scalar_of = is_complex<T> ? (std::is_same_v<Real<T>, float> ? Scalar::c : Scalar::z)
-                                                  : (std::is_same_v<Real<T>, float> ? Scalar::s : Scalar::d);
+template <class T> inline constexpr Scalar scalar_of =
+    is_complex<T> ? (std::is_same_v<Real<T>, float> ? Scalar::c : Scalar::z)
+                  : (std::is_same_v<Real<T>, float> ? Scalar::s : Scalar::d);
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -46,8 +54,8 @@ template <class T> constexpr T conj_if(bool conjugate, T value) {
     return conjugate ? conj(value) : value;
 }
 
-/// The product without the recovery of infinities that C++ requires for complex products, a branch in inner loops. A
-/// product of numbers that are not finite, or that overflows, may be NaN.
+/// The product without the recovery of infinities that C++ requires for complex products, a branch in inner
+/// loops. A product of numbers that are not finite, or that overflows, may be NaN.
 template <class T> inline T times(T a, T b) {
     if constexpr (is_complex<T>)
         return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());

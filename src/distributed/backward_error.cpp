@@ -78,8 +78,8 @@ template <class T> double error_of_shrunk_rows(DistributedMatrix<T> const& a, st
 }
 
 // Collective: checks the sizes of x and b, and returns the rows of this process.
-template <class T> Index rows_of_blocks(DistributedMatrix<T> const& a, std::span<T const> x, std::span<T const> b,
-                                        Index columns) {
+template <class T> Index rows_of_blocks(DistributedMatrix<T> const& a, std::span<T const> x,
+                                        std::span<T const> b, Index columns) {
     Index const m = a.rows().count();
     a.rows().reduction().all_succeed([&] {
         require_block_size("x", x.size(), m, columns);
@@ -95,7 +95,8 @@ double normwise_backward_error(double matrix_norm, double r_norm, double x_norm,
     if (std::isfinite(scale) || !(std::isfinite(matrix_norm) && std::isfinite(x_norm)))
         return relative_error(r_norm, scale);
     constexpr double once = shrink<double>;
-    return relative_error(r_norm * once * once, (matrix_norm * once) * (x_norm * once) + b_norm * once * once);
+    return relative_error(r_norm * once * once,
+                          (matrix_norm * once) * (x_norm * once) + b_norm * once * once);
 }
 
 template <class T> double normwise_backward_error(DistributedMatrix<T> const& a, std::span<T const> x,
@@ -149,8 +150,8 @@ template <class T> BackwardErrors backward_errors(DistributedMatrix<T> const& a,
         normwise_backward_error(a.infinity_norm(op), size.residual, size.x_norm, size.b_norm);
     if (std::isfinite(size.componentwise) && std::isfinite(normwise))
         return {normwise, size.componentwise, size.before_unscaling, size.b_norm};
-    return {normwise_backward_error<T>(a, x, b, 1, op), componentwise_backward_error<T>(a, x, b, 1, op), infinity,
-            size.b_norm};
+    return {normwise_backward_error<T>(a, x, b, 1, op), componentwise_backward_error<T>(a, x, b, 1, op),
+            infinity, size.b_norm};
 }
 
 ESPALIER_INSTANTIATE_FUNCTION(normwise_backward_error)

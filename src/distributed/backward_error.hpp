@@ -29,8 +29,9 @@ template <class T> double componentwise_backward_error(DistributedMatrix<T> cons
 struct BackwardErrors {
     double normwise = 0;
     double componentwise = 0;
-    double before_unscaling = 0; ///< A bound of the normwise error of the system before unscaled(), infinite if unknown.
-    double b_norm = 0;           ///< The largest |b|_i.
+    /// A bound of the normwise error of the system before unscaled(), infinite if unknown.
+    double before_unscaling = 0;
+    double b_norm = 0; ///< The largest |b|_i.
 };
 
 /// Collective: both errors as above, in one pass over the matrix unless something overflows.

@@ -96,7 +96,8 @@ class PatternDealer {
             pattern.col_ptr.push_back(pattern.col_ptr.back() + col_ptr[j + 1] - col_ptr[j]);
         pattern.row_ind.reserve(pattern.col_ptr.back());
         for (Index const j : columns)
-            pattern.row_ind.insert(pattern.row_ind.end(), row_ind.begin() + col_ptr[j], row_ind.begin() + col_ptr[j + 1]);
+            pattern.row_ind.insert(pattern.row_ind.end(), row_ind.begin() + col_ptr[j],
+                                   row_ind.begin() + col_ptr[j + 1]);
         std::vector<Index> remote;
         for (Index const i : pattern.row_ind)
             if (owner_[i] != r) remote.push_back(i);
@@ -123,7 +124,8 @@ class PatternDealer {
 // The bytes of a row in the passes of residual_size().
 template <class T> std::size_t bytes_of_residual_row(bool is_unscaled) {
     bool const has_factors = is_unscaled || !has_lanes<ProductSizeAndNorm<T>>;
-    return has_factors ? sizeof(RowOfPass<ProductSizeAndScaledNorm<T>>) : sizeof(RowOfPass<ProductSizeAndNorm<T>>);
+    return has_factors ? sizeof(RowOfPass<ProductSizeAndScaledNorm<T>>)
+                       : sizeof(RowOfPass<ProductSizeAndNorm<T>>);
 }
 
 // Returns value times the factor of row i. Without factors these are ones.
@@ -142,7 +144,7 @@ template <class T> struct DistributedMatrix<T>::Part {
     CscMatrix<T> own;
     CscMatrix<T> const* entries = &own;
     Halo halo;
-    std::optional<Owners> owners; // if there are several processes
+    std::optional<Owners> owners;              // if there are several processes
     std::optional<ParallelProduct<T>> product; // once one was needed
 
     // Workspace: one column of x and y with their remote rows, the remote rows of all columns, and one column
@@ -267,10 +269,10 @@ void DistributedMatrix<T>::require_block(char const* what, std::size_t size, Ind
     require_block_size(what, size, rows().count(), columns);
 }
 
-// Does the following for each of `columns` columns. Collects the values of `x` at the local rows and, if op(A) reads
-// them, at the remote rows. Calls kernel(x, y), which adds to zeros at local and remote rows. Then calls add(row,
-// column, y) for local rows and for the contributions of other processes. `copies` is the number of such y for which
-// there is memory; the kernel may use the copies after the first for any purpose.
+// Does the following for each of `columns` columns. Collects the values of `x` at the local rows and, if
+// op(A) reads them, at the remote rows. Calls kernel(x, y), which adds to zeros at local and remote rows.
+// Then calls add(row, column, y) for local rows and for the contributions of other processes. `copies` is the
+// number of such y for which there is memory; the kernel may use the copies after the first for any purpose.
 template <class T> template <class X, class Y, class Value, class Kernel, class Add>
 void DistributedMatrix<T>::accumulate(MatrixOp op, Index columns, Value const& value, Kernel const& kernel,
                                       Add const& add, int copies) const {
@@ -418,7 +420,8 @@ void DistributedMatrix<T>::accumulate_sums(MatrixOp op, std::span<T const> x, Ad
             auto const begin = [&](IndexRange range, Row* rows) {
                 for (Index i = range.first; i < range.last; ++i) rows[i] = {Sums{}, from[i]};
             };
-            Pass<Sums, T>(local(), to, rows().workers(), false).run(op, begin, [](int, IndexRange, Row const*) {});
+            Pass<Sums, T>(local(), to, rows().workers(), false)
+                .run(op, begin, [](int, IndexRange, Row const*) {});
         },
         [&](Index i, Index, Row const& row) { add(i, row.sums); },
         parts_of_pass(local().stored(), rows().workers().count()));
@@ -470,8 +473,8 @@ auto DistributedMatrix<T>::largest_of_rows(MatrixOp op, std::span<T const> x, st
     return own;
 }
 
-template <class T> ResidualSize DistributedMatrix<T>::residual_size(std::span<T const> x, std::span<T const> b,
-                                                                    MatrixOp op) const {
+template <class T> ResidualSize DistributedMatrix<T>::residual_size(std::span<T const> x,
+                                                                    std::span<T const> b, MatrixOp op) const {
     require_block("x", x.size(), 1);
     require_block("b", b.size(), 1);
     std::optional<double>& norm = norm_[op == MatrixOp::none ? 0 : 1];
@@ -483,8 +486,8 @@ template <class T> ResidualSize DistributedMatrix<T>::residual_size(std::span<T 
         own = norm ? largest_of_rows<ProductAndSize<T>>(op, x, b)
                    : largest_of_rows<ProductSizeAndScaledNorm<T>>(op, x, b);
     auto const found = rows().reduction().max(7, [&](std::span<double> largest) {
-        double const values[] = {own.residual, own.componentwise, own.residual_before, own.size_before,
-                                 own.norm,     own.x,             own.b};
+        double const values[] = {
+            own.residual, own.componentwise, own.residual_before, own.size_before, own.norm, own.x, own.b};
         std::ranges::copy(values, largest.begin());
     });
     if (!norm) norm = found[4];

@@ -22,7 +22,7 @@ namespace espalier {
 
 /// The size of a residual r = b - op(A) x. Infinite or NaN if a number overflows or is not finite.
 struct ResidualSize {
-    double residual = 0;      ///< The largest |r|_i.
+    double residual = 0; ///< The largest |r|_i.
     /// The largest |r|_i / (|op(A)| |x| + |b|)_i, where 0/0 is 0 and nonzero/0 infinite.
     double componentwise = 0;
     /// A bound of the normwise backward error of the system without R and C of unscaled().
@@ -33,8 +33,8 @@ struct ResidualSize {
 
 template <class T> class ParallelProduct;
 
-/// Products and residual_size() use the workers of rows(). Products have the same rounding for any number of workers, and
-/// the results of residual_size() for any number above 1.
+/// Products and residual_size() use the workers of rows(). Products have the same rounding for any number of
+/// workers, and the results of residual_size() for any number above 1.
 template <class T> class DistributedMatrix {
   public:
     /// For one process: refers to `whole`, which must outlive this. Error{usage} unless it is square.
@@ -62,10 +62,11 @@ template <class T> class DistributedMatrix {
     /// and the following functions throw Error{usage} if a block has a wrong size.
     void multiply(MatrixOp op, T alpha, std::span<T const> x, T beta, std::span<T> y,
                   Index columns = 1) const;
-    /// Provides the memory of residual_size() if there is one process. The workers touch large memory, so that the first
-    /// residual does not wait for its pages. Error{out_of_memory}.
+    /// Provides the memory of residual_size() if there is one process. The workers touch large memory, so
+    /// that the first residual does not wait for its pages. Error{out_of_memory}.
     void prepare_residuals() const;
-    /// The bytes of this memory on a process with so many rows, entries and workers. `is_unscaled`: see unscaled().
+    /// The bytes of this memory on a process with so many rows, entries and workers. `is_unscaled`: see
+    /// unscaled().
     static std::uint64_t residual_bytes(Index rows, Offset stored, int workers, bool is_unscaled);
     /// R = B - op(A) X. R may be the same memory as B.
     void residual(std::span<T const> x, std::span<T const> b, std::span<T> r, Index columns = 1,
@@ -122,7 +123,7 @@ template <class T> class DistributedMatrix {
 
     DistributedRows rows_;
     std::shared_ptr<Part> part_;
-    std::vector<double> r_, c_; // factors of the local rows and columns; empty: ones
+    std::vector<double> r_, c_;             // factors of the local rows and columns; empty: ones
     mutable std::optional<double> norm_[2]; // infinity norms of A and A^T, once computed
     bool is_unscaled_ = false;              // whether r_ and c_ may have entries
 };

@@ -59,7 +59,8 @@ void Halo::exchange(std::span<std::byte const> sent, Runs const& sent_runs, std:
                     Runs const& received_runs, std::size_t bytes_of_row) {
     for (std::size_t r = 0; r < from_.size(); ++r) {
         auto const part = [&](auto all, Runs const& runs) {
-            return all.subspan(runs.begin[r] * bytes_of_row, (runs.begin[r + 1] - runs.begin[r]) * bytes_of_row);
+            return all.subspan(runs.begin[r] * bytes_of_row,
+                               (runs.begin[r + 1] - runs.begin[r]) * bytes_of_row);
         };
         from_[r] = part(sent, sent_runs);
         into_[r] = part(received, received_runs);

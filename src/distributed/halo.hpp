@@ -38,7 +38,9 @@ class Halo {
     /// Collective. Calls add(row, c, remote[h + c * size()]) at the owner of each remote row, by process.
     template <class E, class Add> void export_values(E const* remote, Index columns, Add const& add) {
         export_bytes(reinterpret_cast<std::byte const*>(remote), sizeof(E), columns,
-                     [&](Index row, Index c, std::byte const* from) { add(row, c, *reinterpret_cast<E const*>(from)); });
+                     [&](Index row, Index c, std::byte const* from) {
+                         add(row, c, *reinterpret_cast<E const*>(from));
+                     });
     }
 
   private:

@@ -31,8 +31,8 @@ template <class Archive> void describe(Archive& archive, BlockPattern& pattern) 
 template <class T> class BlockDealer {
   public:
     BlockDealer(Owners const& owners, CscMatrix<T> const& whole, Index unit, std::span<Index const> labels)
-        : owners_(owners), whole_(whole), unit_(unit), labels_(labels), owner_(whole.cols), place_(whole.cols),
-          number_(whole.cols, -1), overlap_(owners.begin.size() - 1) {
+        : owners_(owners), whole_(whole), unit_(unit), labels_(labels), owner_(whole.cols),
+          place_(whole.cols), number_(whole.cols, -1), overlap_(owners.begin.size() - 1) {
         for (int r = 0; r < processes(); ++r) {
             auto const rows = owners.rows_of(r);
             for (Index l = 0; l < std::ssize(rows); ++l) {
@@ -135,7 +135,8 @@ contiguous_parts(CscMatrix<T> const& a, int processes, int unit, std::span<Index
     Offset before = 0;
     for (Index const g : group_at) {
         // The process in whose share the middle of the group lies.
-        auto& part = parts[std::min<Offset>(processes - 1, (2 * before + weight[g]) * processes / (2 * total))];
+        auto& part =
+            parts[std::min<Offset>(processes - 1, (2 * before + weight[g]) * processes / (2 * total))];
         for (Index i = g * unit; i < (g + 1) * unit; ++i) part.push_back(i);
         before += weight[g];
     }
@@ -143,8 +144,8 @@ contiguous_parts(CscMatrix<T> const& a, int processes, int unit, std::span<Index
     return parts;
 }
 
-template <class T> OverlappingBlock<T>::OverlappingBlock(DistributedRows rows, CscMatrix<T> const* whole, int unit,
-                                                         std::span<Index const> labels)
+template <class T> OverlappingBlock<T>::OverlappingBlock(DistributedRows rows, CscMatrix<T> const* whole,
+                                                         int unit, std::span<Index const> labels)
     : rows_(std::move(rows)), block_(all_succeed(rows_.comm(), [] { return CscMatrix<T>(); })) {
     Communicator const& comm = rows_.comm();
     Owners const owners(rows_);
@@ -193,8 +194,8 @@ template <class T> void OverlappingBlock<T>::reserve(Index columns) {
     reserved_columns_ = columns;
 }
 
-template <class T> void OverlappingBlock<T>::extend(std::span<T const> own, std::span<T> block, Index columns,
-                                                    Overlap overlap) {
+template <class T>
+void OverlappingBlock<T>::extend(std::span<T const> own, std::span<T> block, Index columns, Overlap overlap) {
     Index const owned = rows_.count();
     std::ranges::fill(block, T(0));
     for (Index c = 0; c < columns; ++c)
@@ -218,7 +219,7 @@ template <class T> void OverlappingBlock<T>::restrict_to_owners(std::span<T cons
         for (Index h = 0; h < halo_.size(); ++h)
             overlap_[h + c * halo_.size()] = block[c * block_.rows + overlap_place_[h]];
     halo_.export_values(overlap_.data(), columns,
-                                    [&](Index l, Index c, T value) { own[c * owned + l] += value; });
+                        [&](Index l, Index c, T value) { own[c * owned + l] += value; });
 }
 
 ESPALIER_INSTANTIATE_FUNCTION(contiguous_parts)

@@ -1,6 +1,6 @@
-// The diagonal block of a square matrix that belongs to a process, for additive Schwarz preconditioners: the rows and
-// columns that it owns and, as overlap, those of other processes that share an entry with them (Cai, Sarkis
-// 1999, "A restricted additive Schwarz preconditioner for general sparse linear systems").
+// The diagonal block of a square matrix that belongs to a process, for additive Schwarz preconditioners: the
+// rows and columns that it owns and, as overlap, those of other processes that share an entry with them (Cai,
+// Sarkis 1999, "A restricted additive Schwarz preconditioner for general sparse linear systems").
 #pragma once
 
 #include <span>
@@ -13,8 +13,8 @@
 namespace espalier {
 
 /// The rows of each of several processes, ascending: contiguous parts of an order with about equally many
-/// entries of the matrix. Rows k * unit .. (k + 1) * unit - 1 stay together; `positions` are the new numbers of
-/// these groups, or empty for the order of the matrix.
+/// entries of the matrix. Rows k * unit .. (k + 1) * unit - 1 stay together; `positions` are the new numbers
+/// of these groups, or empty for the order of the matrix.
 template <class T> std::vector<std::vector<Index>>
 contiguous_parts(CscMatrix<T> const& a, int processes, int unit, std::span<Index const> positions);
 
@@ -23,9 +23,9 @@ std::vector<Index> ranks_of(std::vector<Index> const& labels);
 
 template <class T> class OverlappingBlock {
   public:
-    /// Collective. Process 0 passes the matrix, and the others null. Rows k * unit .. (k + 1) * unit - 1 have one
-    /// owner and are in an overlap together. `labels` of process 0 has a
-    /// number for each such group, or is empty. Error{out_of_memory} on all processes.
+    /// Collective. Process 0 passes the matrix, and the others null. Rows k * unit .. (k + 1) * unit - 1 have
+    /// one owner and are in an overlap together. `labels` of process 0 has a number for each such group, or
+    /// is empty. Error{out_of_memory} on all processes.
     OverlappingBlock(DistributedRows rows, CscMatrix<T> const* whole, int unit,
                      std::span<Index const> labels = {});
     /// Collective: takes the entries of a matrix with the same pattern, passed as above.
@@ -39,11 +39,11 @@ template <class T> class OverlappingBlock {
     /// The treatment of the overlap in extend() and restrict_to_owners().
     enum class Overlap : std::uint8_t { ignored, exchanged };
 
-    /// Collective: the rows of the block for `columns` vectors in owned rows. Rows of the overlap come from their
-    /// owners, or are zero if they are ignored.
+    /// Collective: the rows of the block for `columns` vectors in owned rows. Rows of the overlap come from
+    /// their owners, or are zero if they are ignored.
     void extend(std::span<T const> own, std::span<T> block, Index columns, Overlap overlap);
-    /// Collective: the owned rows of vectors on the block. Rows of the overlap are added at their owners, by the
-    /// order of the processes, or are ignored.
+    /// Collective: the owned rows of vectors on the block. Rows of the overlap are added at their owners, by
+    /// the order of the processes, or are ignored.
     void restrict_to_owners(std::span<T const> block, std::span<T> own, Index columns, Overlap overlap);
 
   private:
@@ -57,7 +57,8 @@ template <class T> class OverlappingBlock {
     std::vector<T> overlap_;           // rows of the halo, for reserved_columns_ columns
     Index reserved_columns_ = 0;
     Halo halo_;
-    std::vector<std::vector<Offset>> sources_; // process 0: places of the entries of each process in the matrix
+    std::vector<std::vector<Offset>>
+        sources_; // process 0: places of the entries of each process in the matrix
 };
 
 } // namespace espalier

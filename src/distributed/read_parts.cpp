@@ -23,8 +23,8 @@ namespace espalier {
 
 namespace {
 
-// Sends the data that process 0 packs to all processes, which unpack them. An error of process 0 is thrown on all,
-// without a rank.
+// Sends the data that process 0 packs to all processes, which unpack them. An error of process 0 is thrown on
+// all, without a rank.
 template <class Pack, class Unpack>
 void broadcast_packed(Communicator const& comm, Pack const& pack, Unpack const& unpack) {
     std::vector<std::byte> bytes;

@@ -1,5 +1,5 @@
-// Sums for the rows of a sparse matrix: the products a x, their moduli, and the moduli of a if the norm of the matrix is
-// wanted. For real matrices in double precision, these are lanes of one vector.
+// Sums for the rows of a sparse matrix: the products a x, their moduli, and the moduli of a if the norm of
+// the matrix is wanted. For real matrices in double precision, these are lanes of one vector.
 #pragma once
 
 #include <algorithm>
@@ -73,9 +73,9 @@ template <class Sums> struct RowOfPass {
 };
 
 // Whether a row begins with four numbers in double precision.
-template <class Sums>
-inline constexpr bool has_lanes = std::is_same_v<Sums, ProductSizeAndNorm<double>> ||
-                                  std::is_same_v<Sums, ProductSizeAndScaledNorm<double>>;
+template <class Sums> inline constexpr bool has_lanes =
+    std::is_same_v<Sums, ProductSizeAndNorm<double>> ||
+    std::is_same_v<Sums, ProductSizeAndScaledNorm<double>>;
 
 // The rows of so many later entries are fetched, which nothing else predicts.
 inline constexpr Offset fetched_ahead = 64;
@@ -122,7 +122,8 @@ ESPALIER_INLINE void spread_x(ScaledEntry<double> const& x, Lanes& to) {
     to = reinterpret_cast<Lanes>(reinterpret_cast<LaneBits>(to) & LaneBits{all_bits, no_sign, all_bits, 0});
 }
 
-// Works like add_entries(), on rows that begin with the lanes (product, size, norm, x). The lane x does not change.
+// Works like add_entries(), on rows that begin with the lanes (product, size, norm, x). The lane x does not
+// change.
 template <bool scatters, bool gathers, class Row> struct AddLanes {
     // The sums are copied as lanes across the members of a class and of its bases.
     static_assert(std::is_trivially_copyable_v<Row> && sizeof(Row::sums) == 3 * sizeof(double) &&
@@ -138,7 +139,8 @@ template <bool scatters, bool gathers, class Row> struct AddLanes {
         };
         for (Index j = columns.first; j < columns.last; ++j) {
             Offset p = a.col_ptr[j];
-            Offset const end = a.col_ptr[j + 1], ahead = end + fetched_ahead <= a.stored() ? fetched_ahead : 0;
+            Offset const end = a.col_ptr[j + 1],
+                         ahead = end + fetched_ahead <= a.stored() ? fetched_ahead : 0;
             Lanes x_j = {}, x_i = {}, entry = {}, sums_j = {};
             for (Offset q = p; q < end; q += 8) { // the entries themselves, too
                 __builtin_prefetch(row_ind + q + 512);
@@ -171,16 +173,15 @@ template <class Body, class... Args> [[gnu::target("avx2")]] void run_with_avx2(
 }
 #endif
 
-// Adds the entries of row i of op(A) that the columns store to rows[i].sums. A stored entry a(i, j) contributes
-// to row i (`scatters`), to row j (`gathers`) or to both, and the diagonal once.
+// Adds the entries of row i of op(A) that the columns store to rows[i].sums. A stored entry a(i, j)
+// contributes to row i (`scatters`), to row j (`gathers`) or to both, and the diagonal once.
 template <bool scatters, bool gathers, class Sums, class T>
 void add_columns(bool conjugate_i, bool conjugate_j, CscMatrix<T> const& a, IndexRange columns,
                  RowOfPass<Sums>* rows) {
     if constexpr (has_lanes<Sums>) {
         using Body = AddLanes<scatters, gathers, RowOfPass<Sums>>;
 #if defined(__x86_64__)
-        if (widest_instruction_set() >= InstructionSet::avx2)
-            return run_with_avx2<Body>(a, columns, rows);
+        if (widest_instruction_set() >= InstructionSet::avx2) return run_with_avx2<Body>(a, columns, rows);
 #endif
         Body::run(a, columns, rows);
     } else {

@@ -16,25 +16,27 @@ inline int parts_of_pass(Offset stored, int workers) {
     return workers > 1 && stored >= worth_dividing ? 2 : 1;
 }
 
-// A pass over the entries in one or two parts. Each part has its own copy of the rows; the copies are stored one after
-// the other.
+// A pass over the entries in one or two parts. Each part has its own copy of the rows; the copies are stored
+// one after the other.
 template <class Sums, class T> class Pass {
   public:
     using Row = RowOfPass<Sums>;
 
     // `lower`: no entry is above the diagonal.
     Pass(CscMatrix<T> const& a, Row* rows, RowWorkers const& workers, bool lower)
-        : a_(a), rows_(rows), workers_(workers), parts_(parts_of_pass(a.stored(), workers.count())), is_lower_(lower) {}
+        : a_(a), rows_(rows), workers_(workers), parts_(parts_of_pass(a.stored(), workers.count())),
+          is_lower_(lower) {}
 
     // Sets the sums and the entries of x of a range of rows.
     using Begin = FunctionRef<void(IndexRange range, Row* rows)>;
     using Finish = FunctionRef<void(int part, IndexRange range, Row const* rows)>;
 
-    // For all rows of op(A), the sums and the entries of x are set by begin(range, rows), and the entries of the rows are
-    // added. In copies after the first, the sums start with zeros. Then finish(part, range, rows) is called for ranges of
-    // rows, when the first copy contains all sums. If no entry is above the diagonal, a part completes a row at the column
-    // of the same number and first uses the row shortly before. The row therefore remains in the cache in between if the
-    // rows of a column are close to each other.
+    // For all rows of op(A), the sums and the entries of x are set by begin(range, rows), and the entries of
+    // the rows are added. In copies after the first, the sums start with zeros. Then finish(part, range,
+    // rows) is called for ranges of rows, when the first copy contains all sums. If no entry is above the
+    // diagonal, a part completes a row at the column of the same number and first uses the row shortly
+    // before. The row therefore remains in the cache in between if the rows of a column are close to each
+    // other.
     void run(MatrixOp op, Begin begin, Finish finish) const {
         constexpr Index columns_at_once = 256;
         Index const complete = is_lower_ ? first_column(1) : 0; // rows that the first part finishes
@@ -69,7 +71,8 @@ template <class Sums, class T> class Pass {
 
   private:
     [[nodiscard]] Index first_column(int part) const {
-        auto const at = std::lower_bound(a_.col_ptr.begin(), a_.col_ptr.end() - 1, a_.stored() / parts_ * part);
+        auto const at =
+            std::lower_bound(a_.col_ptr.begin(), a_.col_ptr.end() - 1, a_.stored() / parts_ * part);
         return part == parts_ ? a_.cols : at - a_.col_ptr.begin();
     }
     // One after the last row with entries in these columns, or after the last of these columns.
@@ -94,16 +97,18 @@ template <class Sums, class T> class Pass {
 struct alignas(128) Largest { // threads write them at the same time
     double residual = 0, componentwise = 0, residual_before = 0, size_before = 0, norm = 0, x = 0, b = 0;
 
-    // A residual and |op(A)| |x| + |b| before unscaled(), the factor of the row, and the row of the matrix, x and b.
-    // Most rows change no maximum. This test is cheaper than a division. A NaN fails the comparisons and takes the slow
-    // path. The product of three numbers is rounded, so the bound is a little lower.
-    void take(double row_residual, double row_size, double factor, double row_norm, double row_x, double row_b) {
+    // A residual and |op(A)| |x| + |b| before unscaled(), the factor of the row, and the row of the matrix, x
+    // and b. Most rows change no maximum. This test is cheaper than a division. A NaN fails the comparisons
+    // and takes the slow path. The product of three numbers is rounded, so the bound is a little lower.
+    void take(double row_residual, double row_size, double factor, double row_norm, double row_x,
+              double row_b) {
         constexpr double below_rounding = 1 - 1e-15;
         if (row_residual <= residual_before && row_size <= size_before && row_residual * factor <= residual &&
-            row_residual <= below_rounding * componentwise * row_size && row_norm <= norm && row_x <= x && row_b <= b)
+            row_residual <= below_rounding * componentwise * row_size && row_norm <= norm && row_x <= x &&
+            row_b <= b)
             return;
-        take(Largest{row_residual * factor, relative_error(row_residual, row_size), row_residual, row_size, row_norm,
-                     row_x, row_b});
+        take(Largest{row_residual * factor, relative_error(row_residual, row_size), row_residual, row_size,
+                     row_norm, row_x, row_b});
     }
     void take(Largest const& other) {
         residual = larger(residual, other.residual);

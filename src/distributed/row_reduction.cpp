@@ -34,8 +34,8 @@ void RowReduction::sum_numbers(std::span<double> numbers, detail::StepRef const&
 void RowReduction::max_numbers(std::span<double> numbers, detail::StepRef const& step) {
     fill(numbers.back(), step);
     if (comm_.size() > 1) {
-        // The bit patterns of numbers that are not negative have the same order as the numbers, and those of a NaN are
-        // larger.
+        // The bit patterns of numbers that are not negative have the same order as the numbers, and those of
+        // a NaN are larger.
         std::span<std::int64_t> const bits(bits_.data(), numbers.size());
         for (std::size_t k = 0; k < numbers.size(); ++k)
             bits[k] = std::bit_cast<std::int64_t>(numbers[k]) & std::numeric_limits<std::int64_t>::max();

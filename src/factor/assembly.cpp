@@ -70,9 +70,10 @@ template <class T> AssemblyMap::AssemblyMap(CscMatrix<T> const& pattern, BlockSt
     auto for_each_entry = [&](int thread, auto visit) {
         auto const begin_of = [&](int t) {
             auto const& ptr = pattern.col_ptr;
-            return t == threads ? pattern.cols
-                                : std::lower_bound(ptr.begin(), ptr.end() - 1, pattern.stored() / threads * t) -
-                                      ptr.begin();
+            return t == threads
+                       ? pattern.cols
+                       : std::lower_bound(ptr.begin(), ptr.end() - 1, pattern.stored() / threads * t) -
+                             ptr.begin();
         };
         Index const end = begin_of(thread + 1);
         Index j = begin_of(thread);
@@ -116,7 +117,8 @@ template <class T> AssemblyMap::AssemblyMap(CscMatrix<T> const& pattern, BlockSt
 }
 
 // Replaces the packed positions in cblks [begin, end) by those in their panels.
-void AssemblyMap::find_targets(BlockStructure const& structure, CblkId begin, CblkId end, Interrupt* interrupt) {
+void AssemblyMap::find_targets(BlockStructure const& structure, CblkId begin, CblkId end,
+                               Interrupt* interrupt) {
     std::vector<Index> panel_row(structure.n);
     Offset next_check = ptr_[begin];
     for (CblkId k = begin; k < end; ++k) {
@@ -126,9 +128,9 @@ void AssemblyMap::find_targets(BlockStructure const& structure, CblkId begin, Cb
             std::iota(panel_row.begin() + blok.first_row, panel_row.begin() + blok.end_row, blok.panel_row);
         for (Entry& entry : std::span(entries_).subspan(ptr_[k], ptr_[k + 1] - ptr_[k])) {
             Index const row = panel_row[row_of(entry.target)], col = col_of(entry.target);
-            entry.target = in_upper(entry.target) ? cblk.stride * cblk.width() + row - cblk.width() +
-                                                        col * cblk.rows_below()
-                                                  : row + col * cblk.stride;
+            entry.target = in_upper(entry.target)
+                               ? cblk.stride * cblk.width() + row - cblk.width() + col * cblk.rows_below()
+                               : row + col * cblk.stride;
         }
     }
 }
@@ -149,7 +151,8 @@ template <class T> void AssemblyMap::assemble(std::span<T const> values, Factor<
     }
 }
 
-template <class T> void AssemblyMap::assemble_cblk(std::span<T const> values, Factor<T>& factor, CblkId k) const {
+template <class T>
+void AssemblyMap::assemble_cblk(std::span<T const> values, Factor<T>& factor, CblkId k) const {
     constexpr Offset ahead = 32; // prefetch distance for values, which may be anywhere in the matrix
     Offset const last = std::ssize(entries_) - 1;
     T* const panel = factor.lower(k).data;

@@ -23,8 +23,9 @@ class AssemblyMap {
     /// Clears the panels of the cblks that `worker` owns, one after the other, and adds the values of the
     /// matrix. If the panels are `cleared` already, only adds the values. Skips cblks that are marked in
     /// `left_out`. Error{cancelled}.
-    template <class T> void assemble(std::span<T const> values, Factor<T>& factor, WorkerId worker, bool cleared,
-                                     Interrupt* interrupt = nullptr, std::span<std::uint8_t const> left_out = {}) const;
+    template <class T> void assemble(std::span<T const> values, Factor<T>& factor, WorkerId worker,
+                                     bool cleared, Interrupt* interrupt = nullptr,
+                                     std::span<std::uint8_t const> left_out = {}) const;
     /// Adds the values of the matrix to the panel of cblk k.
     template <class T> void assemble_cblk(std::span<T const> values, Factor<T>& factor, CblkId k) const;
 

@@ -15,15 +15,18 @@ template <class T>
 void place_rows(MatrixView<T const> own, Index num_own, std::span<ColumnMove const> moves, MatrixView<T> to) {
     std::array<T, 256> kept; // rows of for_each_row_block()
     for (auto const [target, source] : moves) {
-        T const* const from = source < num_own ? own.column(source) : source < to.cols ? to.column(source) : kept.data();
+        T const* const from = source < num_own   ? own.column(source)
+                              : source < to.cols ? to.column(source)
+                                                 : kept.data();
         std::copy_n(from, to.rows, target < to.cols ? to.column(target) : kept.data());
     }
 }
 
 } // namespace
 
-// Position p of the panel waits for column perm[p]. If that lies in the panel, its position is free after the copy, and
-// the next one is copied there. Such a chain ends with a column of the cblk. What remains are cycles in the panel.
+// Position p of the panel waits for column perm[p]. If that lies in the panel, its position is free after the
+// copy, and the next one is copied there. Such a chain ends with a column of the cblk. What remains are
+// cycles in the panel.
 void column_moves(std::span<std::int32_t const> perm, Index own, std::vector<ColumnMove>& moves) {
     moves.clear();
     auto const n = static_cast<std::int32_t>(perm.size()), first = static_cast<std::int32_t>(own);
@@ -55,8 +58,7 @@ template <class T> void copy_panel(MatrixView<T const> from, bool whole, MatrixV
     }
 }
 
-template <class T>
-DelayedAssembly<T>::DelayedAssembly(Factor<T>& factor)
+template <class T> DelayedAssembly<T>::DelayedAssembly(Factor<T>& factor)
     : factor_(factor), structure_(factor.structure()), form_(factor.form()),
       first_child_(structure_.cblks.size(), no_cblk), next_sibling_(structure_.cblks.size(), no_cblk),
       received_(structure_.is_part() ? structure_.cblks.size() : 0) {
@@ -85,8 +87,8 @@ template <class T> Index DelayedAssembly<T>::num_received(CblkId k) const {
     return sum;
 }
 
-template <class T>
-void DelayedAssembly<T>::assemble_summed(CblkId k, UpdateWorkspace<T>& workspace, DelayedPanel<T>& panel) const {
+template <class T> void DelayedAssembly<T>::assemble_summed(CblkId k, UpdateWorkspace<T>& workspace,
+                                                            DelayedPanel<T>& panel) const {
     Index const width = factor_.cblk(k).width();
     panel.clear(width);
     copy_panel<T>(factor_.diagonal(k), form_.has_upper(), panel.lower().block(0, 0, width, width));
@@ -102,29 +104,30 @@ template <class T> void DelayedAssembly<T>::number_own(CblkId k, DelayedPanel<T>
 template <class T> void DelayedAssembly<T>::add_own_rows(CblkId k, DelayedPanel<T>& panel) const {
     MatrixView<T> const below = factor_.below(k);
     copy_panel<T>(below, true, panel.lower().block(panel.columns(), 0, below.rows, below.cols));
-    if (form_.has_upper()) copy_panel<T>(factor_.upper(k), true, panel.whole_upper().block(0, 0, below.rows, below.cols));
+    if (form_.has_upper())
+        copy_panel<T>(factor_.upper(k), true, panel.whole_upper().block(0, 0, below.rows, below.cols));
 }
 
-template <class T>
-void DelayedAssembly<T>::place_rows_of_l(CblkId k, std::span<ColumnMove const> moves, Index first, Index count,
-                                         DelayedPanel<T>& panel) const {
+template <class T> void DelayedAssembly<T>::place_rows_of_l(CblkId k, std::span<ColumnMove const> moves,
+                                                            Index first, Index count,
+                                                            DelayedPanel<T>& panel) const {
     MatrixView<T> const own = factor_.below(k), all = panel.lower();
     place_rows<T>(own.block(first, 0, count, own.cols), num_own(k, panel), moves,
                   all.block(panel.columns() + first, 0, count, panel.columns()));
 }
 
-template <class T>
-void DelayedAssembly<T>::place_rows_of_u(CblkId k, std::span<ColumnMove const> moves, Index first, Index count,
-                                         DelayedPanel<T>& panel) const {
+template <class T> void DelayedAssembly<T>::place_rows_of_u(CblkId k, std::span<ColumnMove const> moves,
+                                                            Index first, Index count,
+                                                            DelayedPanel<T>& panel) const {
     MatrixView<T> const own = factor_.upper(k);
     place_rows<T>(own.block(first, 0, count, own.cols), num_own(k, panel), moves,
                   panel.whole_upper().block(first, 0, count, panel.columns()));
 }
 
 // Inserts columns left over as the columns from `at` on. `runs` are their rows below as rows of cblk k.
-template <class T>
-void DelayedAssembly<T>::add_columns(CblkId k, LeftOver<T> const& from, std::span<RowRun const> runs, Index at,
-                                     DelayedPanel<T>& panel) const {
+template <class T> void DelayedAssembly<T>::add_columns(CblkId k, LeftOver<T> const& from,
+                                                        std::span<RowRun const> runs, Index at,
+                                                        DelayedPanel<T>& panel) const {
     Index const width = factor_.cblk(k).width(), left = from.square.cols;
     MatrixView<T> const to = panel.lower();
     copy_panel<T>(from.square, form_.has_upper(), to.block(at, at, left, left));
@@ -169,11 +172,13 @@ template <class T> void DelayedAssembly<T>::add_received(CblkId k, Index at, Del
             add_columns(k, source.columns, source.runs, at, panel);
             at += source.columns.square.cols;
         }
-        for (Index i = 0; i < one.columns.count(); ++i) panel.append(one.first_number + i, one.first_number + i);
+        for (Index i = 0; i < one.columns.count(); ++i)
+            panel.append(one.first_number + i, one.first_number + i);
     }
 }
 
-template <class T> void DelayedAssembly<T>::receive(CblkId k, std::int32_t from, ReceivedColumns<T>&& columns) {
+template <class T>
+void DelayedAssembly<T>::receive(CblkId k, std::int32_t from, ReceivedColumns<T>&& columns) {
     Index const first = factor_.add_arrived(k, from, columns.unknowns());
     auto& all = received_[k];
     auto const place = std::ranges::upper_bound(all, from, {}, &Received::from);

@@ -1,5 +1,5 @@
-// The assembly of panels with delayed columns (delayed_panel.hpp): the columns of the cblk, those that its children have
-// left over, and those that came from other processes (left_over.hpp).
+// The assembly of panels with delayed columns (delayed_panel.hpp): the columns of the cblk, those that its
+// children have left over, and those that came from other processes (left_over.hpp).
 #pragma once
 
 #include <atomic>
@@ -15,14 +15,14 @@ namespace espalier {
 /// Copies the lower trapezoid, or all entries if `whole`.
 template <class T> void copy_panel(MatrixView<T const> from, bool whole, MatrixView<T> to);
 
-/// A copy of a column. The source is a column of the cblk (see column_moves()) or of the panel. One more column of the
-/// panel is kept aside.
+/// A copy of a column. The source is a column of the cblk (see column_moves()) or of the panel. One more
+/// column of the panel is kept aside.
 struct ColumnMove {
     std::int32_t to = 0, from = 0;
 };
 
-/// The copies that make columns perm[new] = old of a panel, in this order. Before them, the panel has the columns from
-/// `own` on; the columns before are those of the cblk.
+/// The copies that make columns perm[new] = old of a panel, in this order. Before them, the panel has the
+/// columns from `own` on; the columns before are those of the cblk.
 void column_moves(std::span<std::int32_t const> perm, Index own, std::vector<ColumnMove>& moves);
 
 template <class T> class DelayedAssembly {
@@ -36,8 +36,8 @@ template <class T> class DelayedAssembly {
     /// The children of cblk k, ascending.
     [[nodiscard]] std::vector<CblkId> children(CblkId k) const;
 
-    /// Assembles the fully summed rows, and all rows of the columns that arrive. The rows below in the columns of the
-    /// cblk remain undefined.
+    /// Assembles the fully summed rows, and all rows of the columns that arrive. The rows below in the
+    /// columns of the cblk remain undefined.
     void assemble_summed(CblkId k, UpdateWorkspace<T>& workspace, DelayedPanel<T>& panel) const;
     /// The columns of the cblk that are not in the panel; 0 if the panel is in the place of that of the cblk.
     [[nodiscard]] Index num_own(CblkId k, DelayedPanel<T> const& panel) const {
@@ -47,15 +47,15 @@ template <class T> class DelayedAssembly {
     void number_own(CblkId k, DelayedPanel<T>& panel) const;
     /// Assembles the rows below in the columns of the cblk.
     void add_own_rows(CblkId k, DelayedPanel<T>& panel) const;
-    /// Does the same for `count` rows of L (or U) from row `first` on, at most those of for_each_row_block(), and
-    /// permutes all columns as column_moves() says. The panel may be that of the cblk itself.
+    /// Does the same for `count` rows of L (or U) from row `first` on, at most those of for_each_row_block(),
+    /// and permutes all columns as column_moves() says. The panel may be that of the cblk itself.
     void place_rows_of_l(CblkId k, std::span<ColumnMove const> moves, Index first, Index count,
                          DelayedPanel<T>& panel) const;
     void place_rows_of_u(CblkId k, std::span<ColumnMove const> moves, Index first, Index count,
                          DelayedPanel<T>& panel) const;
 
-    /// Stores columns that process `from` has left over for cblk k. Any worker may call it, but not for the same
-    /// cblk at the same time. Error{out_of_memory}.
+    /// Stores columns that process `from` has left over for cblk k. Any worker may call it, but not for the
+    /// same cblk at the same time. Error{out_of_memory}.
     void receive(CblkId k, std::int32_t from, ReceivedColumns<T>&& columns);
     /// Frees them after assembly. Returns their bytes.
     std::size_t forget_received(CblkId k);
@@ -77,7 +77,8 @@ template <class T> class DelayedAssembly {
     BlockStructure const& structure_;
     FactorForm form_;
     std::vector<CblkId> first_child_, next_sibling_;
-    std::vector<std::vector<Received>> received_; ///< By cblk and ascending processes; empty with one process.
+    /// By cblk and ascending processes; empty with one process.
+    std::vector<std::vector<Received>> received_;
 };
 
 } // namespace espalier

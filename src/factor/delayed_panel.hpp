@@ -38,7 +38,8 @@ template <class T> class DelayedPanel {
     /// A panel whose columns are all left over. `memory` has space for the coefficients, which remain
     /// undefined.
     DelayedPanel(Index columns, Index rows_below, bool has_upper, T* memory)
-        : columns_(columns), rows_below_(rows_below), has_upper_(has_upper), memory_(memory), off_diagonal_(columns, T(0)) {}
+        : columns_(columns), rows_below_(rows_below), has_upper_(has_upper), memory_(memory),
+          off_diagonal_(columns, T(0)) {}
 
     /// The number of coefficients.
     [[nodiscard]] static Index entries(Index columns, Index rows_below, bool has_upper) {
@@ -78,8 +79,8 @@ template <class T> class DelayedPanel {
     [[nodiscard]] std::span<T const> all_off_diagonal() const { return off_diagonal_; }
     [[nodiscard]] std::span<T const> off_diagonal() const { return std::span(off_diagonal_).first(pivots_); }
 
-    /// The numbers of the rows and columns in the structure, first those of the pivots in their order. They are
-    /// the same for ldlt and ldlh.
+    /// The numbers of the rows and columns in the structure, first those of the pivots in their order. They
+    /// are the same for ldlt and ldlh.
     [[nodiscard]] std::vector<Index> const& row_numbers() const { return row_numbers_; }
     [[nodiscard]] std::vector<Index> const& column_numbers() const {
         return has_upper_ ? column_numbers_ : row_numbers_;
@@ -89,7 +90,8 @@ template <class T> class DelayedPanel {
     void clear(Index own) {
         for (Index j = 0; j < columns_; ++j) {
             T* const column = lower().column(j);
-            std::fill(column + (j < own ? own : 0), column + (j < own ? columns_ : columns_ + rows_below_), T(0));
+            std::fill(column + (j < own ? own : 0), column + (j < own ? columns_ : columns_ + rows_below_),
+                      T(0));
             if (has_upper_ && j >= own) std::fill_n(whole_upper().column(j), rows_below_, T(0));
         }
         clear_numbers();

@@ -20,8 +20,8 @@ namespace {
 // microseconds.
 constexpr std::uint64_t large_panel = std::uint64_t{16} << 20;
 
-// Whether other pivots may be chosen after an attempt. LDL interchanges rows and columns in any case. LU first
-// interchanges only rows, so that a column of zeros takes the row of another column.
+// Whether other pivots may be chosen after an attempt. LDL interchanges rows and columns in any case. LU
+// first interchanges only rows, so that a column of zeros takes the row of another column.
 bool can_restart(FactorForm form, Index rows) {
     return rows > 0 || form.has_upper();
 }
@@ -65,7 +65,8 @@ PivotStats DelayedPivoting<T>::factorize(CblkId k, WorkerId worker, UpdateWorksp
         for_all_rows([&](Index first, Index count) { kernels_.solve_rows(k, first, count); });
         return stats;
     }
-    Front const front{k, saved_[worker], workspace, division, for_all_rows, rows, {form_, rules_, threshold_, rows}};
+    Front const front{
+        k, saved_[worker], workspace, division, for_all_rows, rows, {form_, rules_, threshold_, rows}};
     PivotStats stats;
     Panel panel;
     if (arriving == 0) {
@@ -97,19 +98,19 @@ template <class T> Index DelayedPivoting<T>::rows_of_interior(CblkId k) const {
     return rows;
 }
 
-// For ldl, columns without a pivot are postponed, so that the work on the others is not lost if there are any. Without
-// such columns the result is that of static pivots.
+// For ldl, columns without a pivot are postponed, so that the work on the others is not lost if there are
+// any. Without such columns the result is that of static pivots.
 template <class T> ThresholdPivots DelayedPivoting<T>::try_diagonal(Front const& front) {
     CblkId const k = front.k;
     if (form_.has_d())
-        return factor_ldl_leading<T>(form_.conjugate(), factor_.diagonal(k), factor_.perm(k), factor_.off_diagonal(k),
-                                     threshold_, front.division);
+        return factor_ldl_leading<T>(form_.conjugate(), factor_.diagonal(k), factor_.perm(k),
+                                     factor_.off_diagonal(k), threshold_, front.division);
     return {kernels_.try_diagonal(k, threshold_, front.division), factor_.cblk(k).width()};
 }
 
 // Tries pivots from the diagonal block, and checks L in the rows below that will be eliminated.
-template <class T>
-auto DelayedPivoting<T>::try_static(Front const& front, ThresholdPivots& found) -> Attempt {
+template <class T> auto DelayedPivoting<T>::try_static(Front const& front, ThresholdPivots& found)
+    -> Attempt {
     CblkId const k = front.k;
     found = try_diagonal(front);
     if (found.stats.replaced > 0 || found.stats.zero_column >= 0) return Attempt::diagonal_failed;
@@ -138,9 +139,9 @@ auto DelayedPivoting<T>::try_static(Front const& front, ThresholdPivots& found) 
 }
 
 // The panel has the columns of the cblk only.
-template <class T>
-PivotStats DelayedPivoting<T>::delay_in_place(Front const& front, Attempt attempt, ThresholdPivots const& found,
-                                              DelayedPanel<T>& panel) const {
+template <class T> PivotStats DelayedPivoting<T>::delay_in_place(Front const& front, Attempt attempt,
+                                                                 ThresholdPivots const& found,
+                                                                 DelayedPanel<T>& panel) const {
     CblkId const k = front.k;
     panel.clear_numbers();
     assembly_.number_own(k, panel);
@@ -164,15 +165,16 @@ PivotStats DelayedPivoting<T>::delay_in_larger(Front const& front, DelayedPanel<
         assembly_.add_own_rows(front.k, panel);
         return front.pivots.eliminate_all(panel, front.division);
     }
-    if (front.pivots.from_summed_rows(panel, front.division, front.saved.pivots) && eliminate_rows(front, panel))
+    if (front.pivots.from_summed_rows(panel, front.division, front.saved.pivots) &&
+        eliminate_rows(front, panel))
         return front.pivots.finish(panel, front.saved.pivots);
     assembly_.assemble_summed(front.k, front.workspace, panel);
     assembly_.add_own_rows(front.k, panel);
     return front.pivots.from_all_rows(panel);
 }
 
-// Assembles and eliminates the rows below, block by block while they are in the cache. Returns false if L is not
-// bounded.
+// Assembles and eliminates the rows below, block by block while they are in the cache. Returns false if L is
+// not bounded.
 template <class T> bool DelayedPivoting<T>::eliminate_rows(Front const& front, DelayedPanel<T>& panel) const {
     SummedPivots<T> const& pivots = front.saved.pivots;
     auto& moves = front.saved.moves;
@@ -206,11 +208,12 @@ template <class T> void DelayedPivoting<T>::restore(Front const& front, Attempt 
     front.saved.backup.restore(factor_.lower(k), factor_.upper(k), std::as_const(factor_).perm(k), has_rows);
 }
 
-// The columns of the panel before an attempt of ldl, whose pivoting bounds L in the diagonal block. S is what remains of
-// the columns without a pivot:
+// The columns of the panel before an attempt of ldl, whose pivoting bounds L in the diagonal block. S is what
+// remains of the columns without a pivot:
 //
 //     [P^T  0] [L11  0] [D  0 ] [L11  0]^H
-//     [ 0   I] [L21  I] [0  S1] [L21  I]   P,   without the last row if the attempt has not changed the rows below
+//     [ 0   I] [L21  I] [0  S1] [L21  I]   P,   without the last row if the attempt has not changed the rows
+//     below
 //              [L31 S3]
 template <class T>
 void DelayedPivoting<T>::multiply_back(Front const& front, Index pivots, bool has_rows) const {
@@ -221,19 +224,25 @@ void DelayedPivoting<T>::multiply_back(Front const& front, Index pivots, bool ha
     auto const off_diagonal = std::as_const(factor_).off_diagonal(k).first(pivots);
     auto& memory = front.workspace.scaled;
     memory.resize(std::max<std::size_t>(memory.size(), (rows + width) * width));
-    MatrixView<T> const scaled{memory.data(), rows, width, rows}, l{scaled.data + rows * width, width, width, width};
+    MatrixView<T> const scaled{memory.data(), rows, width, rows},
+        l{scaled.data + rows * width, width, width, width};
     for (Index j = 0; j < width; ++j)
-        for (Index i = 0; i < width; ++i) l(perm[i], j) = i > j && j < pivots ? diagonal(i, j) : T(i == j ? 1 : 0);
+        for (Index i = 0; i < width; ++i)
+            l(perm[i], j) = i > j && j < pivots ? diagonal(i, j) : T(i == j ? 1 : 0);
     MatrixView<T> const d = diagonal.block(0, 0, pivots, pivots);
     multiply_by_d<T>(form_.conjugate(), d, off_diagonal, l.block(0, 0, width, pivots), scaled);
     for (Index j = pivots; j < width; ++j)
         for (Index i = 0; i < width; ++i)
-            scaled(perm[i], j) = i < pivots ? T(0) : i < j ? conj_if(form_.conjugate(), diagonal(j, i)) : diagonal(i, j);
+            scaled(perm[i], j) = i < pivots ? T(0)
+                                 : i < j    ? conj_if(form_.conjugate(), diagonal(j, i))
+                                            : diagonal(i, j);
     Op const op = form_.conjugate() ? Op::adjoint : Op::transpose;
     if (has_rows) {
         MatrixView<T> const scaled_below = scaled.block(width, 0, below.rows, width);
-        multiply_by_d<T>(form_.conjugate(), d, off_diagonal, below.block(0, 0, below.rows, pivots), scaled_below);
-        copy_panel<T>(below.block(0, pivots, below.rows, rest), true, scaled_below.block(0, pivots, below.rows, rest));
+        multiply_by_d<T>(form_.conjugate(), d, off_diagonal, below.block(0, 0, below.rows, pivots),
+                         scaled_below);
+        copy_panel<T>(below.block(0, pivots, below.rows, rest), true,
+                      scaled_below.block(0, pivots, below.rows, rest));
         assign_product<T>(op, scaled_below, l, below);
     }
     assign_product<T>(op, scaled.block(0, 0, width, width), l, diagonal);
@@ -241,7 +250,8 @@ void DelayedPivoting<T>::multiply_back(Front const& front, Index pivots, bool ha
 
 template <class T> auto DelayedPivoting<T>::in_place(CblkId k) const -> Panel {
     MatrixView<T> const lower = factor_.lower(k);
-    return std::make_unique<DelayedPanel<T>>(lower.cols, factor_.cblk(k).rows_below(), form_.has_upper(), lower.data);
+    return std::make_unique<DelayedPanel<T>>(lower.cols, factor_.cblk(k).rows_below(), form_.has_upper(),
+                                             lower.data);
 }
 
 template <class T> auto DelayedPivoting<T>::larger(CblkId k, WorkerId worker, Index columns) -> Panel {
@@ -258,12 +268,12 @@ template <class T> auto DelayedPivoting<T>::larger(CblkId k, WorkerId worker, In
 template <class T> void DelayedPivoting<T>::require_memory(std::uint64_t bytes, std::uint64_t more) const {
     bool const exceeds_limit = bytes > rules_.most_bytes;
     if (exceeds_limit || (more >= large_panel && more > available_memory_bytes()))
-        throw Error(Status::out_of_memory,
-                    fmt::format("panels with delayed columns need {} bytes or more{}, {}; static pivots need none",
-                                bytes, structure_.is_part() ? " in a process" : "",
-                                exceeds_limit
-                                    ? fmt::format("and the limit leaves {} for them", rules_.most_bytes)
-                                    : "which are not available"));
+        throw Error(
+            Status::out_of_memory,
+            fmt::format("panels with delayed columns need {} bytes or more{}, {}; static pivots need none",
+                        bytes, structure_.is_part() ? " in a process" : "",
+                        exceeds_limit ? fmt::format("and the limit leaves {} for them", rules_.most_bytes)
+                                      : "which are not available"));
 }
 
 template <class T>
@@ -275,9 +285,8 @@ Block DelayedPivoting<T>::complete(CblkId ghost, Block&& sum, UpdateWorkspace<T>
     return append_left_over(factor_, cblks, std::move(sum), bytes, workspace);
 }
 
-template <class T>
-void DelayedPivoting<T>::receive(FanInBlock const& block, std::span<BlockRows const> rows,
-                                 std::span<std::byte const> part) {
+template <class T> void DelayedPivoting<T>::receive(FanInBlock const& block, std::span<BlockRows const> rows,
+                                                    std::span<std::byte const> part) {
     if (part.empty()) return;
     std::uint64_t const received = received_bytes_ += part.size();
     require_memory(bytes_ + received, part.size());

@@ -1,17 +1,18 @@
 // Threshold pivoting with delayed columns (Duff, Hogg, Lopez 2020). A panel is first factorized with pivots
-// from its diagonal block, as with static pivots, and kept if the entries of L below are small enough. If not,
-// or if columns of its children arrive, pivots are chosen anew in a larger panel (panel_pivots.hpp), and columns
-// without a good pivot are left over for the parent. The task graph and the storage of all other
+// from its diagonal block, as with static pivots, and kept if the entries of L below are small enough. If
+// not, or if columns of its children arrive, pivots are chosen anew in a larger panel (panel_pivots.hpp), and
+// columns without a good pivot are left over for the parent. The task graph and the storage of all other
 // panels remain as they are: the rows of a child below its parent are rows of the parent, so delayed columns
 // fit below the parent's columns in a larger panel of its own (delayed_panel.hpp).
 //
-// Columns left over for a parent of another process are sent to it in the fan-in block of this process for the
-// parent (left_over.hpp). Then they are treated like those of a child. Only one process has a panel, so each
-// process delays columns in its own memory.
+// Columns left over for a parent of another process are sent to it in the fan-in block of this process for
+// the parent (left_over.hpp). Then they are treated like those of a child. Only one process has a panel, so
+// each process delays columns in its own memory.
 //
 // At a root, and below the kept cblks of a Schur complement, nothing can be delayed. All rows that may be
-// eliminated are in the diagonal block there, all rows and columns of it may be interchanged, and pivots that are still
-// too small belong to a matrix that is singular to working precision. They are replaced and counted.
+// eliminated are in the diagonal block there, all rows and columns of it may be interchanged, and pivots that
+// are still too small belong to a matrix that is singular to working precision. They are replaced and
+// counted.
 #pragma once
 
 #include <atomic>
@@ -51,9 +52,9 @@ template <class T> class DelayedPivoting {
     DelayedPivoting(Factor<T>& factor, KernelFamily<T>& kernels, DelayRules const& rules, Real<T> threshold,
                     int workers);
 
-    /// Factorizes the panel of cblk k, whose children are finished and whose fan-in blocks are added. Eliminations
-    /// with pivots from the fully summed rows may be divided. Errors as KernelFamily::factorize_panel, and
-    /// {out_of_memory}.
+    /// Factorizes the panel of cblk k, whose children are finished and whose fan-in blocks are added.
+    /// Eliminations with pivots from the fully summed rows may be divided. Errors as
+    /// KernelFamily::factorize_panel, and {out_of_memory}.
     PivotStats factorize(CblkId k, WorkerId worker, UpdateWorkspace<T>& workspace,
                          BlockDivision const* division, ForAllRows for_all_rows);
 
@@ -71,7 +72,7 @@ template <class T> class DelayedPivoting {
   private:
     struct alignas(64) Saved { // written by one worker
         Arena memory;
-        LuBackup<T> backup; // in the memory
+        LuBackup<T> backup;     // in the memory
         SummedPivots<T> pivots; // of the panel in work
         std::vector<ColumnMove> moves;
     };
@@ -110,7 +111,7 @@ template <class T> class DelayedPivoting {
     Real<T> threshold_;
     DelayedAssembly<T> assembly_;
     std::size_t most_saved_ = 0; ///< The size of the largest saved part in bytes.
-    std::vector<Saved> saved_; ///< By worker.
+    std::vector<Saved> saved_;   ///< By worker.
     std::atomic<std::uint64_t> bytes_{0};
     std::atomic<std::uint64_t> received_bytes_{0};
 };

@@ -35,13 +35,14 @@ std::uint64_t panel_bytes(BlockStructure const& structure, FactorForm form, std:
     return bytes;
 }
 
-template <class T>
-std::uint64_t Factor<T>::bytes_to_allocate(FactorForm form, std::vector<WorkerId> const& owner, Allocation allocation,
-                                           int num_workers) const {
+template <class T> std::uint64_t Factor<T>::bytes_to_allocate(FactorForm form,
+                                                              std::vector<WorkerId> const& owner,
+                                                              Allocation allocation, int num_workers) const {
     std::vector<std::size_t> bytes(allocation == Allocation::global ? 1 : num_workers, 0);
     for (CblkId k = 0; k < structure_->num_cblks(); ++k)
         if (owner[k] != any_worker)
-            bytes[allocation == Allocation::global ? 0 : owner[k]] += padded_bytes(panel_size(cblk(k), form), sizeof(T));
+            bytes[allocation == Allocation::global ? 0 : owner[k]] +=
+                padded_bytes(panel_size(cblk(k), form), sizeof(T));
     std::uint64_t wanted = 0;
     for (std::size_t a = 0; a < bytes.size(); ++a)
         if (!keeps_arena(a, bytes[a], allocation)) wanted += bytes[a];
@@ -49,7 +50,8 @@ std::uint64_t Factor<T>::bytes_to_allocate(FactorForm form, std::vector<WorkerId
 }
 
 // Whether an arena is large enough, and was made for this allocation.
-template <class T> bool Factor<T>::keeps_arena(std::size_t arena, std::size_t bytes, Allocation allocation) const {
+template <class T>
+bool Factor<T>::keeps_arena(std::size_t arena, std::size_t bytes, Allocation allocation) const {
     if (arena >= arenas_.size()) return bytes == 0;
     bool const fits = arenas_[arena].size() >= bytes && (bytes > 0 || arenas_[arena].empty());
     return fits && arenas_[arena].allocation() == allocation;
@@ -122,7 +124,8 @@ template <class T> void Factor<T>::clear_owned(WorkerId worker, Interrupt* inter
 
 template <class T> Factor<T>::Clearing::Clearing(Factor& factor, WorkerId worker, Interrupt* interrupt)
     : factor_(factor), is_zero_(std::exchange(factor.zero_[worker], 0) != 0), // also if this is interrupted
-      arena_(factor.allocation_ == Allocation::global ? std::span<std::byte>() : factor.arenas_[worker].bytes()),
+      arena_(factor.allocation_ == Allocation::global ? std::span<std::byte>()
+                                                      : factor.arenas_[worker].bytes()),
       interrupt_(interrupt) {}
 
 template <class T> void Factor<T>::Clearing::clear(CblkId k) {
@@ -148,8 +151,8 @@ template <class T> void Factor<T>::Clearing::count(std::size_t bytes) {
     check(interrupt_);
 }
 
-template <class T> std::uint64_t Factor<T>::move_to_owner(WorkerId worker, int node_os_index,
-                                                          std::size_t most_pages) {
+template <class T>
+std::uint64_t Factor<T>::move_to_owner(WorkerId worker, int node_os_index, std::size_t most_pages) {
     if (allocation_ != Allocation::local || arenas_[worker].empty()) return 0;
     std::span<std::byte> const bytes = arenas_[worker].bytes();
     PageSample const sample = sample_nodes(bytes, bytes.size() / most_pages + 1);

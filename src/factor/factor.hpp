@@ -6,8 +6,8 @@
 //               diagonal block, stored transposed: rows_below x width.
 //
 // A cblk that cannot eliminate all its columns, or has columns of its children that could not, has a
-// DelayedPanel (delayed_panel.hpp) in addition. below(), diagonal(), upper() and off_diagonal() then are parts
-// of that panel, with one column for each pivot, and lower(k) has no meaning.
+// DelayedPanel (delayed_panel.hpp) in addition. below(), diagonal(), upper() and off_diagonal() then are
+// parts of that panel, with one column for each pivot, and lower(k) has no meaning.
 //
 // The panels of the kept cblks of a Schur complement hold A_ss - A_si A_ii^-1 A_is, not factorized; their
 // perm and off_diagonal are undefined (schur.hpp reads the panels).
@@ -96,8 +96,8 @@ template <class T> class Factor {
     [[nodiscard]] bool has_delayed() const {
         return std::ranges::any_of(delayed_, [](auto const& panel) { return panel != nullptr; });
     }
-    /// Removes all delayed panels. Up to `workers` workers may then add new ones, in the memory of the old ones. With 0
-    /// workers that memory is freed.
+    /// Removes all delayed panels. Up to `workers` workers may then add new ones, in the memory of the old
+    /// ones. With 0 workers that memory is freed.
     void clear_delayed(int workers);
     [[nodiscard]] DelayedMemory& delayed_memory(WorkerId worker) { return delayed_memory_[worker]; }
     /// Bytes of the workers together, in use or kept for the next factorization.
@@ -106,8 +106,9 @@ template <class T> class Factor {
         for (DelayedMemory const& memory : delayed_memory_) sum += memory.bytes();
         return sum;
     }
-    /// Replaces the panel of cblk k. If the new one is not in its memory, and this is large, it goes to the delayed panels
-    /// that follow on `worker`. The workers may call this at the same time for different cblks.
+    /// Replaces the panel of cblk k. If the new one is not in its memory, and this is large, it goes to the
+    /// delayed panels that follow on `worker`. The workers may call this at the same time for different
+    /// cblks.
     void set_delayed(CblkId k, std::unique_ptr<DelayedPanel<T>> panel, WorkerId worker) {
         constexpr std::size_t worth_keeping = std::size_t{1} << 12;
         auto const replaced = std::as_writable_bytes(std::span(panels_[k], panel_size(cblk(k), form_)));
@@ -139,8 +140,8 @@ template <class T> class Factor {
     void clear_owned(WorkerId worker, Interrupt* interrupt = nullptr);
     /// Whether clearing the worker's panels touches their memory for the first time.
     [[nodiscard]] bool is_untouched(WorkerId worker) const { return zero_[worker] != 0; }
-    /// clear_owned() for one panel after the other, in ascending order, so that each can be filled while it is in the
-    /// cache. Error{cancelled}.
+    /// clear_owned() for one panel after the other, in ascending order, so that each can be filled while it
+    /// is in the cache. Error{cancelled}.
     class Clearing {
       public:
         Clearing(Factor& factor, WorkerId worker, Interrupt* interrupt);
@@ -151,14 +152,15 @@ template <class T> class Factor {
 
         Factor& factor_;
         bool is_zero_;
-        FirstTouch arena_; ///< Used if the panels are zeros.
+        FirstTouch arena_;                              ///< Used if the panels are zeros.
         std::size_t unchecked_ = std::size_t{32} << 20; ///< Bytes since the last check of the interrupt.
         Interrupt* interrupt_;
     };
 
-    /// With local allocation, moves pages of the worker's arena that are on other nodes than that of the worker, because
-    /// that one was full or the system has moved them. Returns the bytes moved. Reads a sample of at most `most_pages`
-    /// pages (0.2 us each) if all are right. Called by one thread for each worker, after clear_owned().
+    /// With local allocation, moves pages of the worker's arena that are on other nodes than that of the
+    /// worker, because that one was full or the system has moved them. Returns the bytes moved. Reads a
+    /// sample of at most `most_pages` pages (0.2 us each) if all are right. Called by one thread for each
+    /// worker, after clear_owned().
     std::uint64_t move_to_owner(WorkerId worker, int node_os_index, std::size_t most_pages = 2048);
 
     [[nodiscard]] Allocation allocation() const { return allocation_; }

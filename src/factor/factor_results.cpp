@@ -55,8 +55,8 @@ void add_up(std::vector<FactorResult> const& of_process, int threads, FactorRepo
     double time_s = 0;
     for (FactorResult const& one : of_process) time_s = std::max(time_s, one.stats.time_s);
     report.time_s += time_s;
-    report.pivots_replaced = report.pivots_delayed = report.negative_pivots = report.steals = report.messages = report.tasks_divided =
-        0;
+    report.pivots_replaced = report.pivots_delayed = report.negative_pivots = report.steals =
+        report.messages = report.tasks_divided = 0;
     report.message_bytes = report.moved_bytes = report.delayed_bytes = 0;
     report.busy_s = report.waiting_s = report.communication_s = 0;
     report.steals_by_distance.clear();

@@ -14,8 +14,8 @@ namespace espalier {
 struct FactorResult {
     FactorizeStats stats; ///< Without worker_of_task on other processes.
     std::string machine;  ///< The name of the computer that the process runs on.
-    std::vector<int>
-        nodes;           ///< The NUMA nodes on which the process has cores, by their numbers on the computer.
+    /// The NUMA nodes on which the process has cores, by their numbers on the computer.
+    std::vector<int> nodes;
     Placement placement; ///< Bytes on each of `nodes`.
 };
 
@@ -24,8 +24,9 @@ template <class Archive> void describe(Archive& archive, Placement& p) {
             p.median_share);
 }
 template <class Archive> void describe(Archive& archive, FactorResult& r) {
-    archive(r.stats.time_s, r.stats.pivots_replaced, r.stats.pivots_delayed, r.stats.delayed_bytes, r.stats.negative_pivots, r.stats.steals, r.stats.tasks_divided,
-            r.stats.moved_bytes, r.stats.steals_by_distance, r.stats.busy_s, r.stats.exchange, r.machine, r.nodes, r.placement);
+    archive(r.stats.time_s, r.stats.pivots_replaced, r.stats.pivots_delayed, r.stats.delayed_bytes,
+            r.stats.negative_pivots, r.stats.steals, r.stats.tasks_divided, r.stats.moved_bytes,
+            r.stats.steals_by_distance, r.stats.busy_s, r.stats.exchange, r.machine, r.nodes, r.placement);
 }
 
 /// Stores the results of all processes, by rank, in the report. Adds to time_s, and replaces all other

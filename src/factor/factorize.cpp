@@ -76,7 +76,8 @@ template <class T> class FactorizationRun {
 
     /// Registers the panels marked in `pending`, which are cleared and assembled before they are first
     /// written.
-    void assemble_late(std::span<T const> values, AssemblyMap const& assembly, std::vector<std::uint8_t> pending) {
+    void assemble_late(std::span<T const> values, AssemblyMap const& assembly,
+                       std::vector<std::uint8_t> pending) {
         values_ = values;
         assembly_ = &assembly;
         pending_ = std::move(pending);
@@ -125,7 +126,8 @@ template <class T> class FactorizationRun {
         options.numbers = plan_.number_of_task;
         options.external_events = plan_.num_events;
         return messages_.run(
-            graph, policy, [this](TaskId task, WorkerId worker) { execute(task, worker); }, std::move(options));
+            graph, policy, [this](TaskId task, WorkerId worker) { execute(task, worker); },
+            std::move(options));
     }
     /// Does the work of run() for a short graph on the calling thread.
     void run_alone(TaskGraph const& graph) {
@@ -381,8 +383,7 @@ bool runs_alone(FactorPlan const& plan, WorkerTeam const& team, FactorizeOptions
 // Marks the panels that the tasks of subtrees clear and assemble while they are in the cache, because no
 // other task contributes to them. Memory that is touched for the first time is left to its owners. Returns an
 // empty vector if there are no such panels.
-template <class T>
-std::vector<std::uint8_t> assembled_late(FactorPlan const& plan, Factor<T> const& factor) {
+template <class T> std::vector<std::uint8_t> assembled_late(FactorPlan const& plan, Factor<T> const& factor) {
     std::vector<std::uint8_t> late;
     for (Branch const& branch : plan.partition.branches) {
         if (branch.first == branch.root || !factor.has_panel(branch.root)) continue;
@@ -393,14 +394,16 @@ std::vector<std::uint8_t> assembled_late(FactorPlan const& plan, Factor<T> const
     return late;
 }
 
-// The memory for as many fan-in blocks as are planned to exist at once. With several NUMA nodes, blocks are instead
-// placed by the threads that need them. Returns null if they are few.
-template <class T> std::shared_ptr<BlockPool> memory_of_fan_in(FactorPlan const& plan, Factor<T> const& factor) {
+// The memory for as many fan-in blocks as are planned to exist at once. With several NUMA nodes, blocks are
+// instead placed by the threads that need them. Returns null if they are few.
+template <class T>
+std::shared_ptr<BlockPool> memory_of_fan_in(FactorPlan const& plan, Factor<T> const& factor) {
     constexpr double few_bytes = 1 << 20;
     if (plan.machine.processes == 1 || plan.machine.num_nodes() > 1) return {};
     double panels = 0;
     for (CblkId k = 0; k < factor.structure().num_cblks(); ++k)
-        if (plan.is_own(k)) panels += static_cast<double>(panel_size(factor.cblk(k), factor.form()) * sizeof(T));
+        if (plan.is_own(k))
+            panels += static_cast<double>(panel_size(factor.cblk(k), factor.form()) * sizeof(T));
     double const bytes = plan.memory_of_process[plan.process] - panels;
     if (bytes < few_bytes) return {};
     return std::make_shared<BlockPool>(static_cast<std::size_t>(bytes));
@@ -486,7 +489,8 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
     stats.steals = ran.steals();
     stats.tasks_divided = run->tasks_divided();
     stats.moved_bytes = moved_bytes;
-    if (!alone) all_succeed(options.messaging, [&] { stats.steals_by_distance = policy->steals_by_distance(); });
+    if (!alone)
+        all_succeed(options.messaging, [&] { stats.steals_by_distance = policy->steals_by_distance(); });
     stats.time_s = timer.seconds();
     stats.busy_s = alone ? stats.time_s : ran.busy_s();
     return stats;

@@ -26,7 +26,7 @@ struct FactorizeOptions {
     /// Checked between kernels: Error{cancelled} within a few 10 ms, unless a single kernel on a very tall
     /// column block takes longer.
     Interrupt* interrupt = nullptr;
-    trace::Track* phases = nullptr;       ///< Records assembly and factorization; may be null.
+    trace::Track* phases = nullptr; ///< Records assembly and factorization; may be null.
     /// Connects the other processes of the plan; null with one process.
     Messaging const* messaging = nullptr;
     /// The machine of the team. Panels on other NUMA nodes than those of their owners are moved if the

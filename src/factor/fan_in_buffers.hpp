@@ -1,6 +1,6 @@
 // The fan-in blocks of one process during a factorization. Outgoing blocks sum contributions to ghosts, from
-// the first contribution until they are sent. Incoming blocks are kept until they are added to their panels. Columns
-// left over for a ghost follow the sum (left_over.hpp).
+// the first contribution until they are sent. Incoming blocks are kept until they are added to their panels.
+// Columns left over for a ghost follow the sum (left_over.hpp).
 #pragma once
 
 #include <algorithm>
@@ -95,9 +95,7 @@ template <class T> class FanInBuffers {
     }
 
     /// Frees the block after its fan-in task. Returns its bytes.
-    std::size_t added(std::int32_t block) {
-        return Block(std::move(slots_[block].memory)).size();
-    }
+    std::size_t added(std::int32_t block) { return Block(std::move(slots_[block].memory)).size(); }
 
     /// Returns the block with this number in messages to this process. Error{internal} if there is none.
     [[nodiscard]] std::int32_t incoming(std::int64_t number) const {
@@ -111,7 +109,7 @@ template <class T> class FanInBuffers {
   private:
     struct Slot {
         Block memory;
-        std::mutex allocation; // held by the first contribution while it allocates
+        std::mutex allocation;                // held by the first contribution while it allocates
         std::atomic<std::int32_t> to_come{0}; // missing contributions
     };
     struct Views {

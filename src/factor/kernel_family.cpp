@@ -36,8 +36,8 @@ template <class T> void require_pivots(Factor<T> const& factor, CblkId k, PivotS
                             where, sizeof(Real<T>) < sizeof(double) ? " or use double precision" : ""));
 }
 
-template <class T> PivotStats KernelFamily<T>::factorize_diagonal(CblkId k, Real<T> threshold,
-                                                                  BlockDivision const* division) {
+template <class T>
+PivotStats KernelFamily<T>::factorize_diagonal(CblkId k, Real<T> threshold, BlockDivision const* division) {
     PivotStats const stats = try_diagonal(k, threshold, division);
     require_pivots(factor_, k, stats);
     return stats;

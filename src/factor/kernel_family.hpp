@@ -19,18 +19,20 @@ template <class T> class KernelFamily {
     /// |pivot| < threshold are replaced (never by Cholesky). Throws Error{not_positive_definite} or
     /// {singular}, naming the row of the matrix.
     PivotStats factorize_panel(CblkId k, Real<T> threshold);
-    /// Factorize the diagonal block alone; errors as above. With a division, other workers help if it is wide.
+    /// Factorize the diagonal block alone; errors as above. With a division, other workers help if it is
+    /// wide.
     PivotStats factorize_diagonal(CblkId k, Real<T> threshold, BlockDivision const* division = nullptr);
     /// Does the same without an error for a pivot that cannot be divided by. PivotStats::zero_column names
     /// it.
     virtual PivotStats try_diagonal(CblkId k, Real<T> threshold, BlockDivision const* division) = 0;
-    /// Solve for `count` rows from row `first` below the diagonal block on, after factorize_diagonal: L, and for
-    /// lu also U.
+    /// Solve for `count` rows from row `first` below the diagonal block on, after factorize_diagonal: L, and
+    /// for lu also U.
     void solve_rows(CblkId k, Index first, Index count) {
         solve_rows_of_l(k, first, count, 0);
         solve_rows_of_u(k, first, count);
     }
-    /// Solves for L alone. For ldl and lu, returns the largest |Re| + |Im| in the first `counted` of these rows.
+    /// Solves for L alone. For ldl and lu, returns the largest |Re| + |Im| in the first `counted` of these
+    /// rows.
     virtual Real<T> solve_rows_of_l(CblkId k, Index first, Index count, Index counted) = 0;
     virtual void solve_rows_of_u(CblkId, Index, Index) {}
 

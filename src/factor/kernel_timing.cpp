@@ -38,13 +38,14 @@ double processor_seconds() {
     return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Measures a call that is expected to take `expected` seconds. The time of a long call is the smaller one of its wall
-// time and its processor time. Processor time excludes time in which the system runs other work, but reading it takes as
-// long as a short call and slows down the next one. Short calls therefore use wall time. A short call that is interrupted
-// takes so long that the fit leaves it out.
+// Measures a call that is expected to take `expected` seconds. The time of a long call is the smaller one of
+// its wall time and its processor time. Processor time excludes time in which the system runs other work, but
+// reading it takes as long as a short call and slows down the next one. Short calls therefore use wall time.
+// A short call that is interrupted takes so long that the fit leaves it out.
 class CallTimer {
   public:
-    explicit CallTimer(double expected) : is_long_(expected > long_call), processor_(is_long_ ? processor_seconds() : 0) {}
+    explicit CallTimer(double expected)
+        : is_long_(expected > long_call), processor_(is_long_ ? processor_seconds() : 0) {}
     // Seconds since construction.
     [[nodiscard]] double seconds() const {
         double const wall = timer_.seconds() - overhead();
@@ -71,9 +72,9 @@ class CallTimer {
     Timer timer_; // starts after processor_
 };
 
-// The order of updates. by_target: a cblk above the subtrees receives all its updates just before it is factorized, as
-// by tasks of its own; sources have left the caches. by_source: a cblk updates others right after its factorization, as
-// inside a subtree.
+// The order of updates. by_target: a cblk above the subtrees receives all its updates just before it is
+// factorized, as by tasks of its own; sources have left the caches. by_source: a cblk updates others right
+// after its factorization, as inside a subtree.
 enum class SweepOrder : std::uint8_t { by_target, by_source };
 
 // The calls of a sweep over cblks.
@@ -87,8 +88,8 @@ template <class T> class WorkerKernels {
   public:
     WorkerKernels(BlockStructure const& structure, FactorForm form, WorkerTeam& team, WorkerId worker)
         : structure_(structure), expected_(default_cost_model(scalar_of<T>, kernel_kind(form.kind))),
-          set_(expected_.kernels), branches_(cut_branches(structure, cblk_costs(structure, expected_),
-                                                          std::max(2, team.size()))),
+          set_(expected_.kernels),
+          branches_(cut_branches(structure, cblk_costs(structure, expected_), std::max(2, team.size()))),
           factor_(structure) {
         std::vector<WorkerId> const owner(structure.cblks.size(), worker);
         factor_.allocate(form, owner, Allocation::local, team);
@@ -96,7 +97,8 @@ template <class T> class WorkerKernels {
         std::minstd_rand engine(7);
         for (T& value : pattern_)
             value = static_cast<T>(static_cast<Real<T>>(
-                (static_cast<double>(engine()) / static_cast<double>(std::minstd_rand::max()) - 0.5) / 10000));
+                (static_cast<double>(engine()) / static_cast<double>(std::minstd_rand::max()) - 0.5) /
+                10000));
     }
 
     // Called by the thread of the worker, so that the pages are near it.
@@ -184,8 +186,9 @@ template <class T> class WorkerKernels {
 
 // Runs a sweep on all workers at once. Workers that finish early continue until all have finished. Returns
 // the mean seconds of a sweep.
-template <class T> double sweep_together(std::vector<std::optional<WorkerKernels<T>>>& kernels, SweepOrder order,
-                                         Index step, WorkerTeam& team, Interrupt* interrupt) {
+template <class T> double sweep_together(std::vector<std::optional<WorkerKernels<T>>>& kernels,
+                                         SweepOrder order, Index step, WorkerTeam& team,
+                                         Interrupt* interrupt) {
     std::atomic<int> done{0};
     std::atomic<bool> failed{false};
     std::vector<double> seconds(kernels.size());
@@ -233,13 +236,13 @@ double read(double const* x, std::size_t n, Interrupt* interrupt) {
             for (std::size_t s = 0; s < parts; ++s) sums[s] += x[i + s];
     });
     // keeps the compiler from removing the loop
-    volatile double const used = std::accumulate(sums, sums + parts, 0.0);
+    double const volatile used = std::accumulate(sums, sums + parts, 0.0);
     static_cast<void>(used);
     return sizeof(double) * static_cast<double>(n) / seconds;
 }
 
-// Bytes per second at which the first contributions to fan-in blocks clear them. This is a mean: a virtual machine gets
-// some pages from its host, which takes many times longer, and has others.
+// Bytes per second at which the first contributions to fan-in blocks clear them. This is a mean: a virtual
+// machine gets some pages from its host, which takes many times longer, and has others.
 double touch_blocks(Interrupt* interrupt) {
     constexpr std::size_t bytes = std::size_t{8} << 20;
     std::array<Block, 12> blocks; // all are kept, so that no memory is used twice
@@ -267,9 +270,10 @@ double operations(BlockStructure const& structure, KernelSet kernels) {
 
 // Adds the samples of one structure. Returns the seconds of one worker alone, and while all workers compute.
 // The two measurements alternate, because the speed of a machine changes.
-template <class T>
-std::pair<double, double> time_structure(BlockStructure const& structure, FactorForm form, double rate,
-                                         WorkerTeam& team, TimingOptions const& options, KernelSamples& samples) {
+template <class T> std::pair<double, double> time_structure(BlockStructure const& structure, FactorForm form,
+                                                            double rate, WorkerTeam& team,
+                                                            TimingOptions const& options,
+                                                            KernelSamples& samples) {
     int const workers = team.size();
     double const seconds = 2 * operations(structure, {kernel_kind(form.kind), sizeof(T)}) / rate;
     Index const step = std::max<Index>(1, std::lround(seconds / options.seconds));
@@ -304,9 +308,8 @@ template <class T> double kernel_rate() {
     return n * n * n / median(times);
 }
 
-template <class T>
-KernelTimings time_kernels(std::span<BlockStructure const> structures, FactorForm form, WorkerTeam& team,
-                           TimingOptions const& options) {
+template <class T> KernelTimings time_kernels(std::span<BlockStructure const> structures, FactorForm form,
+                                              WorkerTeam& team, TimingOptions const& options) {
     KernelTimings timings;
     double const rate = kernel_rate<T>();
     double alone = 0, together = 0;
@@ -324,7 +327,8 @@ MemoryRates time_memory(WorkerTeam& team, Interrupt* interrupt) {
     auto const workers = static_cast<std::uint64_t>(team.size());
     std::uint64_t const entries =
         std::min<std::uint64_t>(bytes, available_memory_bytes() / (4 * workers)) / sizeof(double);
-    // This is on huge pages, like panels. As in a factorization, the blocks of messages get what the panels leave over.
+    // This is on huge pages, like panels. As in a factorization, the blocks of messages get what the panels
+    // leave over.
     std::vector<LargeVector<double>> memory(workers);
     team.for_each_worker([&](WorkerId w) { memory[w].assign(entries, 1.0); });
     auto const stream_of = [&](WorkerId w) {

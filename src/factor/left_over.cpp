@@ -78,16 +78,16 @@ template <class T> bool leaves_columns(Factor<T> const& factor, CblkId k) {
 
 } // namespace
 
-template <class T>
-std::span<RowRun const> rows_in_parent(BlockStructure const& structure, CblkId child, UpdateWorkspace<T>& workspace) {
+template <class T> std::span<RowRun const> rows_in_parent(BlockStructure const& structure, CblkId child,
+                                                          UpdateWorkspace<T>& workspace) {
     BlokId const first_below = structure.cblk(child).first_blok + 1;
     find_row_runs(structure, facing_group(structure, child, first_below), {}, workspace);
     for (RowRun& run : workspace.runs) run.source_row -= structure.cblk(child).width();
     return workspace.runs;
 }
 
-template <class T>
-std::size_t left_over_bytes(Factor<T> const& factor, std::span<CblkId const> cblks, UpdateWorkspace<T>& workspace) {
+template <class T> std::size_t left_over_bytes(Factor<T> const& factor, std::span<CblkId const> cblks,
+                                               UpdateWorkspace<T>& workspace) {
     std::size_t numbers = 0, coefficients = 0;
     for (CblkId const k : cblks) {
         if (!leaves_columns(factor, k)) continue;
@@ -99,9 +99,8 @@ std::size_t left_over_bytes(Factor<T> const& factor, std::span<CblkId const> cbl
     return numbers == 0 ? 0 : (1 + numbers) * index_bytes + coefficients * sizeof(T);
 }
 
-template <class T>
-Block append_left_over(Factor<T> const& factor, std::span<CblkId const> cblks, Block&& sum, std::size_t bytes,
-                       UpdateWorkspace<T>& workspace) {
+template <class T> Block append_left_over(Factor<T> const& factor, std::span<CblkId const> cblks, Block&& sum,
+                                          std::size_t bytes, UpdateWorkspace<T>& workspace) {
     std::size_t const before = padded_sum(sum.size());
     Block block = Block::allocate(before + bytes);
     std::memcpy(block.data(), sum.data(), sum.size());
@@ -133,8 +132,8 @@ std::span<std::byte const> after_sum(Block const& block, std::size_t sum_bytes) 
     return {block.data() + before, block.size() - before};
 }
 
-template <class T>
-ReceivedColumns<T>::ReceivedColumns(std::span<std::byte const> part, std::span<BlockRows const> rows, bool has_upper)
+template <class T> ReceivedColumns<T>::ReceivedColumns(std::span<std::byte const> part,
+                                                       std::span<BlockRows const> rows, bool has_upper)
     : size_(part.size()), memory_(std::make_unique_for_overwrite<std::byte[]>(part.size())) {
     std::memcpy(memory_.get(), part.data(), part.size());
     PartReader reader({memory_.get(), size_});

@@ -2,7 +2,8 @@
 // the sum in the fan-in block that their process sends for that cblk in any case. A block without such
 // columns has the length in the plan. Numbers come first, as Index:
 //
-//     sum | number of cblks | for each cblk: header, runs, unknowns | for each cblk: S, rows below, of lu also U
+//     sum | number of cblks | for each cblk: header, runs, unknowns | for each cblk: S, rows below, of lu
+//     also U
 //
 //     header      the number of columns left over, of rows below, and of runs
 //     runs        first row in the sum and height: consecutive rows below that are consecutive in the sum
@@ -23,18 +24,17 @@ namespace espalier {
 
 /// The rows of `child` below its diagonal block, counted from 0, as rows in the panel of its parent, or for a
 /// ghost as rows of its fan-in block. Valid until the next use of the workspace.
-template <class T>
-std::span<RowRun const> rows_in_parent(BlockStructure const& structure, CblkId child, UpdateWorkspace<T>& workspace);
+template <class T> std::span<RowRun const> rows_in_parent(BlockStructure const& structure, CblkId child,
+                                                          UpdateWorkspace<T>& workspace);
 
 /// The bytes that append_left_over() adds to a block; 0 if these cblks have left over nothing.
-template <class T>
-std::size_t left_over_bytes(Factor<T> const& factor, std::span<CblkId const> cblks, UpdateWorkspace<T>& workspace);
+template <class T> std::size_t left_over_bytes(Factor<T> const& factor, std::span<CblkId const> cblks,
+                                               UpdateWorkspace<T>& workspace);
 
-/// Appends the columns that these cblks, children of one ghost, have left over to the fan-in block with the sum.
-/// `bytes` is left_over_bytes(). Error{out_of_memory}.
-template <class T>
-Block append_left_over(Factor<T> const& factor, std::span<CblkId const> cblks, Block&& sum, std::size_t bytes,
-                       UpdateWorkspace<T>& workspace);
+/// Appends the columns that these cblks, children of one ghost, have left over to the fan-in block with the
+/// sum. `bytes` is left_over_bytes(). Error{out_of_memory}.
+template <class T> Block append_left_over(Factor<T> const& factor, std::span<CblkId const> cblks, Block&& sum,
+                                          std::size_t bytes, UpdateWorkspace<T>& workspace);
 
 /// Returns the part of a received fan-in block behind a sum of `sum_bytes`.
 [[nodiscard]] std::span<std::byte const> after_sum(Block const& block, std::size_t sum_bytes);
@@ -42,7 +42,7 @@ Block append_left_over(Factor<T> const& factor, std::span<CblkId const> cblks, B
 /// The columns that cblks of another process have left over for a cblk of this one.
 template <class T> class ReceivedColumns {
   public:
-    struct Source { ///< One of these cblks.
+    struct Source {               ///< One of these cblks.
         std::vector<RowRun> runs; ///< Its rows below as rows of the panel.
         LeftOver<T> columns;
     };

@@ -70,7 +70,8 @@ template <class T> std::optional<Path<T>> find_path(BlockStructure const& struct
         }
     }
     std::ranges::sort(path.cblks);
-    for (CblkId const k : path.cblks) path.place[k] = std::exchange(path.rows, path.rows + structure.cblk(k).width());
+    for (CblkId const k : path.cblks)
+        path.place[k] = std::exchange(path.rows, path.rows + structure.cblk(k).width());
     path.w.assign(path.rows * path.rank, T(0));
     for (Index j = 0; j < w.cols; ++j)
         for (ChangedEntry const& entry : columns[j])
@@ -81,10 +82,11 @@ template <class T> std::optional<Path<T>> find_path(BlockStructure const& struct
 // One run along a path, which stores new factors or only checks whether they exist.
 template <class T> class LowRankRun {
   public:
-    LowRankRun(Factor<T>& factor, Path<T> path, int sign, double largest, WorkerTeam& team, Interrupt* interrupt,
-               bool stores)
-        : factor_(factor), structure_(factor.structure()), path_(std::move(path)), has_d_(factor.form().has_d()),
-          conjugate_(factor.form().conjugate()), stores_(stores), alpha_(path_.rank, T(static_cast<Real<T>>(sign))),
+    LowRankRun(Factor<T>& factor, Path<T> path, int sign, double largest, WorkerTeam& team,
+               Interrupt* interrupt, bool stores)
+        : factor_(factor), structure_(factor.structure()), path_(std::move(path)),
+          has_d_(factor.form().has_d()), conjugate_(factor.form().conjugate()), stores_(stores),
+          alpha_(path_.rank, T(static_cast<Real<T>>(sign))),
           largest_growth_(largest / std::sqrt(std::sqrt(static_cast<double>(epsilon<T>)))), team_(team),
           interrupt_(interrupt) {
         steps_.rank = path_.rank;
@@ -105,7 +107,8 @@ template <class T> class LowRankRun {
 
   private:
     [[nodiscard]] MatrixView<T> rows_of_w(Index first, Index count) {
-        return MatrixView<T>{panel_.data(), panel_rows_, path_.rank, panel_rows_}.block(first, 0, count, path_.rank);
+        return MatrixView<T>{panel_.data(), panel_rows_, path_.rank, panel_rows_}.block(first, 0, count,
+                                                                                        path_.rank);
     }
 
     // Collects the rows of W for cblk k, with its own rows in the order of its pivots.
@@ -119,7 +122,8 @@ template <class T> class LowRankRun {
             T const* const own = path_.at(structure_, k, c.first_col, t);
             for (Index i = 0; i < c.width(); ++i) *to++ = own[has_d_ ? factor_.perm(k)[i] : i];
             for (Blok const& blok : structure_.bloks_below(c))
-                to = std::copy_n(path_.at(structure_, blok.facing_cblk, blok.first_row, t), blok.height(), to);
+                to =
+                    std::copy_n(path_.at(structure_, blok.facing_cblk, blok.first_row, t), blok.height(), to);
         }
     }
 
@@ -141,7 +145,8 @@ template <class T> class LowRankRun {
             next = j + (is_pair ? 2 : 1);
             if (!(is_pair ? change_pair(k, j) : change_pivot(k, j))) return false;
             Index const rest = diagonal.cols - next;
-            apply_low_rank<T>(steps_, j, next, diagonal.block(next, j, rest, next - j), rows_of_w(next, rest), stores_);
+            apply_low_rank<T>(steps_, j, next, diagonal.block(next, j, rest, next - j), rows_of_w(next, rest),
+                              stores_);
         }
         return true;
     }
@@ -155,7 +160,8 @@ template <class T> class LowRankRun {
             T const z = panel_[j + t * panel_rows_], z_op = conj_if(conjugate_, z);
             T const changed = d + alpha_[t] * z * z_op;
             if (!has_d_ && !(real_part(changed) > 0 && is_finite(changed))) reject(k, j);
-            if (has_d_ && !(std::abs(changed) > factor_.pivot_threshold() && is_finite(changed))) return false;
+            if (has_d_ && !(std::abs(changed) > factor_.pivot_threshold() && is_finite(changed)))
+                return false;
             steps_.z[j * path_.rank + t] = z;
             steps_.y[j * path_.rank + t] = alpha_[t] * z_op / changed;
             alpha_[t] *= d / changed;
@@ -233,11 +239,12 @@ template <class T> class LowRankRun {
     }
 
     [[noreturn]] void reject(CblkId k, Index j) const {
-        throw Error(Status::not_positive_definite,
-                    fmt::format("the changed matrix is not positive definite: {} meets a pivot that is not positive at "
-                                "row and column {} of the matrix (counted from 1)",
-                                to_string(factor_.form().kind),
-                                structure_.unknown_of(factor_.cblk(k).first_col + j) + 1));
+        throw Error(
+            Status::not_positive_definite,
+            fmt::format(
+                "the changed matrix is not positive definite: {} meets a pivot that is not positive at "
+                "row and column {} of the matrix (counted from 1)",
+                to_string(factor_.form().kind), structure_.unknown_of(factor_.cblk(k).first_col + j) + 1));
     }
 
     Factor<T>& factor_;
@@ -263,8 +270,8 @@ template <class T> bool can_update_low_rank(Factor<T> const& factor) {
     return !(form.has_upper() || is_symmetric_llt || factor.structure().is_part() || factor.has_delayed());
 }
 
-template <class T> LowRankResult update_low_rank(Factor<T>& factor, CscMatrix<T> const& w, int sign, double largest,
-                                                 WorkerTeam& team, Interrupt* interrupt) {
+template <class T> LowRankResult update_low_rank(Factor<T>& factor, CscMatrix<T> const& w, int sign,
+                                                 double largest, WorkerTeam& team, Interrupt* interrupt) {
     std::optional<Path<T>> path = find_path(factor.structure(), w);
     if (!path) return LowRankResult::outside_structure;
     auto const run = [&](Path<T> with, bool stores) {

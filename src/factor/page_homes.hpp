@@ -21,8 +21,8 @@ template <class T> std::vector<WorkerId> workers_at_pages(Factor<T> const& facto
 
 /// Returns the graph of plan.factor or of plan.solve, which is `tasks`. Tasks whose home is the owner of the
 /// panel that they work on get the home `worker_of_cblk` instead.
-template <class Tasks>
-TaskGraph with_homes(FactorPlan const& plan, Tasks const& tasks, std::vector<WorkerId> const& worker_of_cblk) {
+template <class Tasks> TaskGraph with_homes(FactorPlan const& plan, Tasks const& tasks,
+                                            std::vector<WorkerId> const& worker_of_cblk) {
     TaskGraph graph = tasks.graph;
     for (TaskId t = 0; t < graph.num_tasks(); ++t) {
         CblkId const k = cblk_of(tasks.tasks[t], plan.partition);

@@ -89,13 +89,12 @@ void PanelNodes<T>::locate(CblkId k, Arena const& arena, PageStrips const& strip
     for (std::size_t s = begin / strips.bytes; s * strips.bytes < end; ++s) {
         int const node = strips.node[s];
         if (node == page_unknown) continue;
-        auto const bytes = static_cast<double>(std::min(end, (s + 1) * strips.bytes) -
-                                               std::max(begin, s * strips.bytes));
+        auto const bytes =
+            static_cast<double>(std::min(end, (s + 1) * strips.bytes) - std::max(begin, s * strips.bytes));
         known += bytes;
         owner.node_bytes[node] += bytes;
         auto const mine = all.begin() + first;
-        auto const seen =
-            std::find_if(mine, all.end(), [&](NodeShare const& n) { return n.node == node; });
+        auto const seen = std::find_if(mine, all.end(), [&](NodeShare const& n) { return n.node == node; });
         if (seen == all.end())
             all.push_back({node, static_cast<float>(bytes)});
         else

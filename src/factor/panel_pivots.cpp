@@ -69,21 +69,23 @@ template <class T> PivotStats PanelPivots<T>::from_all_rows(DelayedPanel<T>& pan
     return stats;
 }
 
-template <class T> bool PanelPivots<T>::from_summed_rows(DelayedPanel<T>& panel, BlockDivision const* division,
+template <class T> bool PanelPivots<T>::from_summed_rows(DelayedPanel<T>& panel,
+                                                         BlockDivision const* division,
                                                          SummedPivots<T>& pivots) const {
     Index const m = panel.columns();
     MatrixView<T> const square = panel.lower().block(0, 0, m, m);
     pivots.perm.resize(m);
     ThresholdPivots const found =
         form_.has_upper() ? ThresholdPivots{factor_lu<T>(square, pivots.perm, threshold_, division), m}
-                          : factor_ldl_leading<T>(form_.conjugate(), square, pivots.perm, panel.all_off_diagonal(),
-                                                  threshold_, division);
+                          : factor_ldl_leading<T>(form_.conjugate(), square, pivots.perm,
+                                                  panel.all_off_diagonal(), threshold_, division);
     if (found.stats.replaced > 0 || found.stats.zero_column >= 0) return false;
     after_leading(panel, found, pivots);
     return true;
 }
 
-template <class T> void PanelPivots<T>::after_leading(DelayedPanel<T> const& panel, ThresholdPivots const& found,
+template <class T> void PanelPivots<T>::after_leading(DelayedPanel<T> const& panel,
+                                                      ThresholdPivots const& found,
                                                       SummedPivots<T>& pivots) const {
     Index const e = found.eliminated, rest = panel.columns() - e;
     pivots.stats = found.stats;
@@ -96,15 +98,17 @@ template <class T> void PanelPivots<T>::after_leading(DelayedPanel<T> const& pan
 }
 
 // L21 for the pivots, and A22 - L21 (L12 D)^H or (L12 D)^T for the other columns of ldl.
-template <class T> bool PanelPivots<T>::eliminate_rows_of_l(DelayedPanel<T>& panel, SummedPivots<T> const& pivots,
-                                                            Index first, Index count) const {
+template <class T> bool PanelPivots<T>::eliminate_rows_of_l(DelayedPanel<T>& panel,
+                                                            SummedPivots<T> const& pivots, Index first,
+                                                            Index count) const {
     Index const m = panel.columns(), e = pivots.eliminated, rest = m - e;
     Index const counted = std::clamp<Index>(rows_ - first, 0, count);
     MatrixView<T> const lower = panel.lower(), square = lower.block(0, 0, e, e);
     MatrixView<T> const rows = lower.block(m + first, 0, count, m), l21 = rows.block(0, 0, count, e);
     auto const most = static_cast<Real<T>>(rules_.growth);
     if (form_.has_upper()) return solve_panel_lu<T>(square, l21, counted) <= most;
-    Real<T> const largest = solve_panel_ldl<T>(form_.conjugate(), square, {}, panel.all_off_diagonal().first(e), l21, counted);
+    Real<T> const largest =
+        solve_panel_ldl<T>(form_.conjugate(), square, {}, panel.all_off_diagonal().first(e), l21, counted);
     if (rest > 0 && e > 0)
         subtract_product<T>(op(), l21, {pivots.scaled.data(), rest, e, rest}, rows.block(0, e, count, rest));
     return largest <= most;
@@ -113,12 +117,12 @@ template <class T> bool PanelPivots<T>::eliminate_rows_of_l(DelayedPanel<T>& pan
 template <class T>
 void PanelPivots<T>::eliminate_rows_of_u(DelayedPanel<T>& panel, Index first, Index count) const {
     Index const m = panel.columns();
-    solve_right<T>(Op::transpose, Diag::unit, panel.lower().block(0, 0, m, m), panel.whole_upper().block(first, 0, count, m));
+    solve_right<T>(Op::transpose, Diag::unit, panel.lower().block(0, 0, m, m),
+                   panel.whole_upper().block(first, 0, count, m));
 }
 
 // Columns of ldl without a pivot in the fully summed rows are tried at the end, with pivots from all rows.
-template <class T>
-PivotStats PanelPivots<T>::finish(DelayedPanel<T>& panel, SummedPivots<T>& pivots) const {
+template <class T> PivotStats PanelPivots<T>::finish(DelayedPanel<T>& panel, SummedPivots<T>& pivots) const {
     PivotStats stats = pivots.stats;
     if (form_.has_d()) {
         stats += finish_ldl(panel, pivots.eliminated, pivots.perm);
@@ -130,8 +134,8 @@ PivotStats PanelPivots<T>::finish(DelayedPanel<T>& panel, SummedPivots<T>& pivot
 }
 
 // Eliminates the columns from `first` on with respect to all rows. `perm` has the rows and columns so far.
-template <class T>
-PivotStats PanelPivots<T>::finish_ldl(DelayedPanel<T>& panel, Index first, std::span<std::int32_t> perm) const {
+template <class T> PivotStats PanelPivots<T>::finish_ldl(DelayedPanel<T>& panel, Index first,
+                                                         std::span<std::int32_t> perm) const {
     Index const m = panel.columns(), rest = m - first;
     if (rest == 0) {
         panel.set_pivots(m, perm, {});

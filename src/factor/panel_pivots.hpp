@@ -16,14 +16,14 @@ namespace espalier {
 
 /// The rules that decide when columns are delayed.
 struct DelayRules {
-    double u = 0.01;       ///< Least modulus of a pivot relative to the other entries of its column.
-    double growth = 100;   ///< Pivots from the fully summed rows are kept if the entries of L are not larger.
+    double u = 0.01;     ///< Least modulus of a pivot relative to the other entries of its column.
+    double growth = 100; ///< Pivots from the fully summed rows are kept if the entries of L are not larger.
     /// Limit for all delayed panels and columns left over of a process.
     std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// Pivots from the fully summed rows of a panel, before it is known whether they bound L in the rows below. The vectors
-/// may be used again for other panels.
+/// Pivots from the fully summed rows of a panel, before it is known whether they bound L in the rows below.
+/// The vectors may be used again for other panels.
 template <class T> struct SummedPivots {
     PivotStats stats;
     Index eliminated = 0;           ///< The number of pivots; for lu all columns.
@@ -39,20 +39,23 @@ template <class T> class PanelPivots {
     PanelPivots(FactorForm form, DelayRules const& rules, Real<T> threshold, Index rows)
         : form_(form), rules_(rules), threshold_(threshold), rows_(rows) {}
 
-    /// Eliminates all columns of ldl, with pivots from the fully summed rows. Used where nothing can be delayed.
+    /// Eliminates all columns of ldl, with pivots from the fully summed rows. Used where nothing can be
+    /// delayed.
     PivotStats eliminate_all(DelayedPanel<T>& panel, BlockDivision const* division) const;
     /// Examines all rows: columns without a good pivot are left over (kernels/threshold.hpp). With lu, no
     /// column is left over where nothing can be delayed.
     PivotStats from_all_rows(DelayedPanel<T>& panel) const;
 
-    /// Does the same in less time if all rows below are bounded, in four steps: columns that have a pivot in the fully
-    /// summed rows are eliminated there, then in the rows below, L before U, which may be divided, and then the others
-    /// are tried. Between the first two steps, the caller permutes the columns of L (for ldl) or U (for lu) in the rows
-    /// below. Returns false if a pivot is too small.
+    /// Does the same in less time if all rows below are bounded, in four steps: columns that have a pivot in
+    /// the fully summed rows are eliminated there, then in the rows below, L before U, which may be divided,
+    /// and then the others are tried. Between the first two steps, the caller permutes the columns of L (for
+    /// ldl) or U (for lu) in the rows below. Returns false if a pivot is too small.
     [[nodiscard]] bool from_summed_rows(DelayedPanel<T>& panel, BlockDivision const* division,
                                         SummedPivots<T>& pivots) const;
-    /// Makes the result of from_summed_rows() for ldl from that of factor_ldl_leading() for the panel, except for perm.
-    void after_leading(DelayedPanel<T> const& panel, ThresholdPivots const& found, SummedPivots<T>& pivots) const;
+    /// Makes the result of from_summed_rows() for ldl from that of factor_ldl_leading() for the panel, except
+    /// for perm.
+    void after_leading(DelayedPanel<T> const& panel, ThresholdPivots const& found,
+                       SummedPivots<T>& pivots) const;
     /// Returns whether L is bounded in these rows.
     [[nodiscard]] bool eliminate_rows_of_l(DelayedPanel<T>& panel, SummedPivots<T> const& pivots, Index first,
                                            Index count) const;

@@ -69,12 +69,11 @@ template <class T> DenseMatrix<T> schur_complement(Factor<T> const& factor, std:
     return s;
 }
 
-template <class T> std::vector<T> schur_product(Factor<T> const& factor, std::span<Index const> unknowns,
-                                                std::span<T const> v) {
+template <class T>
+std::vector<T> schur_product(Factor<T> const& factor, std::span<Index const> unknowns, std::span<T const> v) {
     auto const place = places(factor.structure(), unknowns);
     std::vector<T> product(place.size(), T(0));
-    for_each_kept_entry(factor,
-                        [&](Index i, Index j, T value) { product[place[i]] += value * v[place[j]]; });
+    for_each_kept_entry(factor, [&](Index i, Index j, T value) { product[place[i]] += value * v[place[j]]; });
     return product;
 }
 

@@ -19,7 +19,7 @@ namespace espalier {
 template <class T> DenseMatrix<T> schur_complement(Factor<T> const& factor, std::span<Index const> unknowns);
 
 /// Returns S v for a vector in the same order, without a copy of S. Also called on process 0 only.
-template <class T> std::vector<T> schur_product(Factor<T> const& factor, std::span<Index const> unknowns,
-                                                std::span<T const> v);
+template <class T>
+std::vector<T> schur_product(Factor<T> const& factor, std::span<Index const> unknowns, std::span<T const> v);
 
 } // namespace espalier

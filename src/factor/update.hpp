@@ -80,8 +80,8 @@ enum class RowsFrom {
 /// Buffers of one worker.
 template <class T> class UpdateWorkspace {
   public:
-    static constexpr Index buffer_size =
-        64 * 1024; ///< The number of coefficients that fit the second-level cache.
+    /// The number of coefficients that fit the second-level cache.
+    static constexpr Index buffer_size = 64 * 1024;
 
     UpdateWorkspace() : buffer_(std::make_unique_for_overwrite<T[]>(buffer_size)) {}
     [[nodiscard]] T* buffer() { return buffer_.get(); }

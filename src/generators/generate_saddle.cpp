@@ -30,9 +30,8 @@ class StokesAssembly {
         a_.values.reserve(bound);
         Index column = 0;
         for (int component = 0; component < 3; ++component)
-            faces_[component].for_each_cell([&](Index x, Index y, Index z) {
-                append_velocity(component, column++, {x, y, z});
-            });
+            faces_[component].for_each_cell(
+                [&](Index x, Index y, Index z) { append_velocity(component, column++, {x, y, z}); });
         a_.col_ptr.resize(a_.cols + 1, a_.col_ptr.back());
         return std::move(a_);
     }

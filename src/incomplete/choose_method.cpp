@@ -45,9 +45,9 @@ MethodChoice choose_method(AnalysisReport const& direct, Options const& options,
                             options.max_memory > 0 ? "allowed" : "available")};
     double const complete_s = direct.predicted_factor_s + direct.predicted_solve_s;
     double const iterations_s = predicted_iterations_s(options, setting);
-    std::string const reason =
-        fmt::format("complete factors are predicted to take {:.3g} s, and {} iterations with ILU({}) {:.3g} s",
-                    complete_s, assumed_iterations, options.levels, iterations_s);
+    std::string const reason = fmt::format(
+        "complete factors are predicted to take {:.3g} s, and {} iterations with ILU({}) {:.3g} s",
+        complete_s, assumed_iterations, options.levels, iterations_s);
     return {complete_s > iterations_s ? SolveMethod::ilu : SolveMethod::direct, reason};
 }
 

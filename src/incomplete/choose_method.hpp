@@ -20,11 +20,11 @@ struct MethodChoice {
 /// The system and the machine of a choice.
 struct MethodSetting {
     Index order = 0;
-    Offset entries = 0;                 ///< Entries of the matrix, both triangles.
+    Offset entries = 0; ///< Entries of the matrix, both triangles.
     std::uint64_t scalar_bytes = 8;
-    int workers = 1;                    ///< The sum over all processes.
-    std::uint64_t available_bytes = 0;  ///< Memory for the processes of a computer; 0 if unknown.
-    std::uint64_t needed_bytes = 0;     ///< Memory that complete factors need on that computer.
+    int workers = 1;                   ///< The sum over all processes.
+    std::uint64_t available_bytes = 0; ///< Memory for the processes of a computer; 0 if unknown.
+    std::uint64_t needed_bytes = 0;    ///< Memory that complete factors need on that computer.
 };
 
 /// Chooses between the methods. `direct` is the analysis for complete factors. Incomplete factors are chosen
@@ -32,6 +32,7 @@ struct MethodSetting {
 /// if the predicted time of the complete factorization and a solve exceeds that of `assumed_iterations` of a
 /// Krylov method. If an option needs complete factors, these are chosen.
 inline constexpr int assumed_iterations = 200;
-MethodChoice choose_method(AnalysisReport const& direct, Options const& options, MethodSetting const& setting);
+MethodChoice choose_method(AnalysisReport const& direct, Options const& options,
+                           MethodSetting const& setting);
 
 } // namespace espalier

@@ -49,7 +49,8 @@ Offset ChunkRuns::synchronizations() const {
                     : std::ssize(order_.forward.waits) + std::ssize(order_.backward.waits);
 }
 
-void ChunkRuns::run(TriangularPart part, TaskBody const& forward, TaskBody const& backward, RunOptions const& options) {
+void ChunkRuns::run(TriangularPart part, TaskBody const& forward, TaskBody const& backward,
+                    RunOptions const& options) {
     if (forward_) {
         if (part != TriangularPart::upper) run_tasks(*forward_, forward, options);
         if (part != TriangularPart::lower) run_tasks(*backward_, backward, options);
@@ -60,11 +61,15 @@ void ChunkRuns::run(TriangularPart part, TaskBody const& forward, TaskBody const
     team_.for_each_worker([&](WorkerId w) {
         trace::Track* const track = team_.track(w);
         if (part != TriangularPart::upper)
-            progress_.run(order_, SweepDirection::forward, w, yields, [&](std::int32_t chunk) { forward(chunk, w); }, track);
+            progress_.run(
+                order_, SweepDirection::forward, w, yields, [&](std::int32_t chunk) { forward(chunk, w); },
+                track);
         // Workers need no barrier here: the rows that read a row of this chunk in the forward sweep precede
         // it in the backward sweep, and are waited for.
         if (part != TriangularPart::lower)
-            progress_.run(order_, SweepDirection::backward, w, yields, [&](std::int32_t chunk) { backward(chunk, w); }, track);
+            progress_.run(
+                order_, SweepDirection::backward, w, yields, [&](std::int32_t chunk) { backward(chunk, w); },
+                track);
     });
 }
 

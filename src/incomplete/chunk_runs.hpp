@@ -57,7 +57,8 @@ class ChunkRuns {
     /// Calls forward(chunk, worker) for all chunks (unless `part` is upper), and then backward(chunk, worker)
     /// (unless it is lower), each after the chunks that it depends on. The bodies must not throw if the lists
     /// of the order are used. Tasks are cancelled as `options` says; lists run to their end.
-    void run(TriangularPart part, TaskBody const& forward, TaskBody const& backward, RunOptions const& options = {});
+    void run(TriangularPart part, TaskBody const& forward, TaskBody const& backward,
+             RunOptions const& options = {});
 
     /// The number of points at which a task waits for another one, in a forward and a backward sweep: the
     /// waits of the lists, or the edges of the two graphs.

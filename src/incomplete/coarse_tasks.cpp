@@ -36,7 +36,8 @@ struct CoarseTasks::Graph {
         if (how.runtime == TaskRuntime::espalier)
             team = std::make_unique<WorkerTeam>(*topology, how.threads);
         else
-            other = make_other_runtime(how.runtime, how.threads > 0 ? how.threads : topology->default_threads());
+            other =
+                make_other_runtime(how.runtime, how.threads > 0 ? how.threads : topology->default_threads());
         last = how;
     }
 
@@ -66,15 +67,18 @@ TaskGraph task_graph(TaskDependences const& tasks) {
                       std::is_sorted(ptr.begin(), ptr.end()) &&
                       (tasks.cost.empty() || tasks.cost.size() + 1 == ptr.size());
     if (!fits)
-        throw Error(Status::usage, fmt::format("the dependences of tasks have {} positions, {} successors and {} costs, "
-                                               "which do not fit each other",
-                                               ptr.size(), tasks.successors.size(), tasks.cost.size()));
+        throw Error(Status::usage,
+                    fmt::format("the dependences of tasks have {} positions, {} successors and {} costs, "
+                                "which do not fit each other",
+                                ptr.size(), tasks.successors.size(), tasks.cost.size()));
     if (std::ssize(ptr) - 1 > std::numeric_limits<TaskId>::max())
-        throw Error(Status::unsupported, fmt::format("{} tasks; at most 2^31 - 1 are possible", ptr.size() - 1));
+        throw Error(Status::unsupported,
+                    fmt::format("{} tasks; at most 2^31 - 1 are possible", ptr.size() - 1));
     for (std::size_t task = 0; task < tasks.cost.size(); ++task)
         if (!std::isfinite(tasks.cost[task]) || tasks.cost[task] < 0)
-            throw Error(Status::usage, fmt::format("task {} has the cost {}; expected a finite number, at least 0", task,
-                                                   tasks.cost[task]));
+            throw Error(Status::usage,
+                        fmt::format("task {} has the cost {}; expected a finite number, at least 0", task,
+                                    tasks.cost[task]));
     if (!std::isfinite(std::accumulate(tasks.cost.begin(), tasks.cost.end(), 0.0)))
         throw Error(Status::usage, "the sum of the costs of the tasks is not finite");
     TaskGraph graph;
@@ -98,7 +102,9 @@ CoarseTasks::~CoarseTasks() = default;
 CoarseTasks::CoarseTasks(CoarseTasks&&) noexcept = default;
 CoarseTasks& CoarseTasks::operator=(CoarseTasks&&) noexcept = default;
 
-std::int32_t CoarseTasks::num_aggregates() const { return graph_->coarse.graph.num_tasks(); }
+std::int32_t CoarseTasks::num_aggregates() const {
+    return graph_->coarse.graph.num_tasks();
+}
 std::span<std::int32_t const> CoarseTasks::parts_of(std::int32_t aggregate) const {
     return graph_->coarse.parts_of(aggregate);
 }
@@ -110,9 +116,11 @@ void CoarseTasks::run(AggregateFunction const& function, CoarseRun const& how) c
     if (how.schedule == SchedulePolicy::static_order || how.schedule == SchedulePolicy::automatic)
         throw Error(Status::usage, "coarse tasks run with the schedule dynamic, places or nas");
     if (how.threads < 0 || how.threads > WorkerTeam::max_workers)
-        throw Error(Status::usage, fmt::format("coarse tasks on {} threads; 1 to {} are possible, 0 for all cores",
-                                               how.threads, WorkerTeam::max_workers));
-    if (graph_->runs.test_and_set()) throw Error(Status::usage, "a run of the same coarse tasks has not ended");
+        throw Error(Status::usage,
+                    fmt::format("coarse tasks on {} threads; 1 to {} are possible, 0 for all cores",
+                                how.threads, WorkerTeam::max_workers));
+    if (graph_->runs.test_and_set())
+        throw Error(Status::usage, "a run of the same coarse tasks has not ended");
     struct Ended {
         ~Ended() { runs.clear(); }
         std::atomic_flag& runs;

@@ -13,8 +13,8 @@ namespace {
 
 constexpr int most_mapping_threads = 4; ///< Each thread reads the whole matrix.
 
-/// Whether the values of A, of both triangles, are all those of the pattern, and ascend in each column. Then they are
-/// visited in the order of the rows.
+/// Whether the values of A, of both triangles, are all those of the pattern, and ascend in each column. Then
+/// they are visited in the order of the rows.
 bool has_all_values(StoredPattern const& a, RowPattern const& pattern) {
     Offset const values = a.symmetry == Symmetry::general ? a.stored() : 2 * a.stored() - a.cols;
     return pattern.has_sorted_columns && values == pattern.num_blocks();
@@ -37,9 +37,10 @@ BlockRow moved(MappedMatrix const& matrix, Index i) {
     return static_cast<BlockRow>(matrix.positions.empty() ? i : matrix.positions[i]);
 }
 
-/// Calls visit(row, column, source, place in the block) for the values of A, of both triangles, in permuted block rows,
-/// by columns of A. The source is complemented if the value must be conjugated.
-template <int B, class Visit> void visit_values(MappedMatrix const& matrix, RowShare rows, Visit const& visit) {
+/// Calls visit(row, column, source, place in the block) for the values of A, of both triangles, in permuted
+/// block rows, by columns of A. The source is complemented if the value must be conjugated.
+template <int B, class Visit>
+void visit_values(MappedMatrix const& matrix, RowShare rows, Visit const& visit) {
     StoredPattern const& a = matrix.a;
     bool const conjugates = matrix.is_complex && a.symmetry == Symmetry::hermitian;
     for (Index j = 0; j < a.cols; ++j) {
@@ -57,7 +58,8 @@ template <int B, class Visit> void visit_values(MappedMatrix const& matrix, RowS
 }
 
 /// Calls visit only for the values of U and of the diagonal. A is a stored triangle of scalars.
-template <class Visit> void visit_upper_values(MappedMatrix const& matrix, RowShare rows, Visit const& visit) {
+template <class Visit>
+void visit_upper_values(MappedMatrix const& matrix, RowShare rows, Visit const& visit) {
     bool const conjugates = matrix.is_complex && matrix.a.symmetry == Symmetry::hermitian;
     for (Index j = 0; j < matrix.a.cols; ++j) {
         BlockRow const column = moved(matrix, j);
@@ -70,8 +72,10 @@ template <class Visit> void visit_upper_values(MappedMatrix const& matrix, RowSh
     }
 }
 
-/// Calls visit(row, column, source, distance of its columns) for the blocks of A in permuted block rows, by columns of A.
-template <int B, class Visit> void visit_whole_blocks(MappedMatrix const& matrix, RowShare rows, Visit const& visit) {
+/// Calls visit(row, column, source, distance of its columns) for the blocks of A in permuted block rows, by
+/// columns of A.
+template <int B, class Visit>
+void visit_whole_blocks(MappedMatrix const& matrix, RowShare rows, Visit const& visit) {
     StoredPattern const& a = matrix.a;
     auto const& [ptr, block_rows] = *matrix.whole_blocks;
     for (Index j = 0; j < a.cols; j += B) {
@@ -93,7 +97,8 @@ LargeVector<Offset> lengths_of(RowPattern const& pattern) {
 
 void EntryMap::allocate() {
     Offset const count = ptr_.back();
-    memory_[0] = Arena((count + ahead) * (is_narrow_ ? sizeof(std::int32_t) : sizeof(Offset)), Allocation::local);
+    memory_[0] =
+        Arena((count + ahead) * (is_narrow_ ? sizeof(std::int32_t) : sizeof(Offset)), Allocation::local);
     memory_[1] = Arena(in_order_ ? 0 : count * sizeof(BlockRow), Allocation::local);
     if (is_narrow_)
         narrow_ = memory_[0].as<std::int32_t>();
@@ -111,8 +116,8 @@ void EntryMap::allocate() {
 
 /// visit_parts(rows, visit) calls visit(row, column, source, detail) for the parts in these rows.
 template <class VisitParts, class SetDetail>
-void EntryMap::map_parts(ExecutionOrder const& order, RowPattern const& pattern, int threads, VisitParts const& visit_parts,
-                         SetDetail const& set_detail) {
+void EntryMap::map_parts(ExecutionOrder const& order, RowPattern const& pattern, int threads,
+                         VisitParts const& visit_parts, SetDetail const& set_detail) {
     BlockRow const n = order.num_rows();
     LargeVector<Offset> next; // by row: the number of its parts, and then the next one
     if (in_order_) {
@@ -153,7 +158,8 @@ EntryMap EntryMap::make(MappedMatrix const& matrix, ExecutionOrder const& order,
         if (!map.has_columns_)
             map.map_parts(
                 order, pattern, threads,
-                [&](RowShare rows, auto const& visit) { visit_upper_values(matrix, rows, visit); }, [](Offset, int) {});
+                [&](RowShare rows, auto const& visit) { visit_upper_values(matrix, rows, visit); },
+                [](Offset, int) {});
         return map;
     }
     with_block_size(matrix.block_size, [&]<int B>() {
@@ -162,11 +168,14 @@ EntryMap EntryMap::make(MappedMatrix const& matrix, ExecutionOrder const& order,
             map.map_parts(
                 order, pattern, threads,
                 [&](RowShare rows, auto const& visit) { visit_whole_blocks<B>(matrix, rows, visit); },
-                [&](Offset e, Index distance) { map.column_distance_[e] = static_cast<std::int32_t>(distance); });
+                [&](Offset e, Index distance) {
+                    map.column_distance_[e] = static_cast<std::int32_t>(distance);
+                });
         } else {
             map.in_order_ = has_all;
             map.map_parts(
-                order, pattern, threads, [&](RowShare rows, auto const& visit) { visit_values<B>(matrix, rows, visit); },
+                order, pattern, threads,
+                [&](RowShare rows, auto const& visit) { visit_values<B>(matrix, rows, visit); },
                 [&](Offset e, int in_block) {
                     if (B > 1) map.in_block_[e] = static_cast<std::uint8_t>(in_block);
                 });

@@ -19,9 +19,10 @@ struct MappedMatrix {
     std::span<Index const> positions; ///< The positions that block_pattern() found.
 };
 
-/// The parts of A that belong to each row of the factor, by position. A part is a whole block if all blocks of A are
-/// whole, and one value otherwise. If A is a stored triangle of scalars, the parts are only the values of U and of the
-/// diagonal (symmetric_rows.hpp); if its rows also keep their numbers, these are a column of A, and there are no parts.
+/// The parts of A that belong to each row of the factor, by position. A part is a whole block if all blocks
+/// of A are whole, and one value otherwise. If A is a stored triangle of scalars, the parts are only the
+/// values of U and of the diagonal (symmetric_rows.hpp); if its rows also keep their numbers, these are a
+/// column of A, and there are no parts.
 class EntryMap {
   public:
     EntryMap() = default;
@@ -32,8 +33,8 @@ class EntryMap {
 
     /// The parts begin(p) .. begin(p + 1) - 1 belong to the row at position p.
     [[nodiscard]] Offset begin(BlockRow position) const { return ptr_[position]; }
-    /// Whether the values of each row are all those of its blocks, in the order of the row in the pattern, and
-    /// column-major in each block. Then column() and in_block() are not known.
+    /// Whether the values of each row are all those of its blocks, in the order of the row in the pattern,
+    /// and column-major in each block. Then column() and in_block() are not known.
     [[nodiscard]] bool is_in_order() const { return in_order_; }
     /// Whether the values of U and of the diagonal in row i of the factor are column i of A.
     [[nodiscard]] bool has_columns() const { return has_columns_; }
@@ -41,7 +42,8 @@ class EntryMap {
     [[nodiscard]] BlockRow column(Offset part) const { return column_[part]; }
     [[nodiscard]] int in_block(Offset part) const { return in_block_.empty() ? 0 : in_block_[part]; }
 
-    /// Returns the value of a part that is one. Prefetches a later one, because values are far from each other in A.
+    /// Returns the value of a part that is one. Prefetches a later one, because values are far from each
+    /// other in A.
     template <class T> [[nodiscard]] T value(T const* a, Offset part) const {
         __builtin_prefetch(a + stored<T>(source_of(part + ahead)));
         Offset const source = source_of(part);
@@ -50,8 +52,8 @@ class EntryMap {
         else
             return a[source];
     }
-    /// Copies a part to its place in a block of B x B values, column-major. Raises largest[i] to the modulus of its values
-    /// in row i of a whole block.
+    /// Copies a part to its place in a block of B x B values, column-major. Raises largest[i] to the modulus
+    /// of its values in row i of a whole block.
     template <int B, class T> void copy(T const* a, Offset part, T* to, Real<T>* largest) const {
         auto const put = [&](T entry, T& place, Real<T>& modulus) {
             place = entry;
@@ -59,7 +61,8 @@ class EntryMap {
         };
         if (!whole_blocks_) return put(value(a, part), *to, largest[0]);
         T const *column = a + source_of(part), *later = a + source_of(part + blocks_ahead);
-        std::int32_t const distance = column_distance_[part], later_distance = column_distance_[part + blocks_ahead];
+        std::int32_t const distance = column_distance_[part],
+                           later_distance = column_distance_[part + blocks_ahead];
         Real<T> moduli[B]; // in registers, unlike `largest`
         std::copy_n(largest, B, moduli);
         for (int j = 0; j < B; ++j, column += distance, later += later_distance) {
@@ -77,10 +80,13 @@ class EntryMap {
     }
 
   private:
-    static constexpr Offset ahead = 512, blocks_ahead = 128; ///< The numbers of parts by which prefetches run ahead.
+    /// The numbers of parts by which prefetches run ahead.
+    static constexpr Offset ahead = 512, blocks_ahead = 128;
 
     [[nodiscard]] Offset source_of(Offset part) const { return is_narrow_ ? narrow_[part] : wide_[part]; }
-    template <class T> static Offset stored(Offset source) { return is_complex<T> && source < 0 ? ~source : source; }
+    template <class T> static Offset stored(Offset source) {
+        return is_complex<T> && source < 0 ? ~source : source;
+    }
     void allocate();
     void set_source(Offset part, Offset source) {
         if (is_narrow_)
@@ -89,18 +95,20 @@ class EntryMap {
             wide_[part] = source;
     }
     template <class VisitParts, class SetDetail>
-    void map_parts(ExecutionOrder const& order, RowPattern const& pattern, int threads, VisitParts const& visit_parts,
-                   SetDetail const& set_detail);
+    void map_parts(ExecutionOrder const& order, RowPattern const& pattern, int threads,
+                   VisitParts const& visit_parts, SetDetail const& set_detail);
 
-    bool has_columns_ = false, in_order_ = false, is_narrow_ = true, whole_blocks_ = false, has_blocks_ = false;
+    bool has_columns_ = false, in_order_ = false, is_narrow_ = true, whole_blocks_ = false,
+         has_blocks_ = false;
     LargeVector<Offset> ptr_{0};
     /// The position in A of the first value of each part, or its complement if the value must be conjugated.
     /// Zeros follow the last one. Positions have 32 bits if A is small enough.
     std::span<Offset> wide_;
     std::span<std::int32_t> narrow_;
     std::span<BlockRow> column_;
-    std::span<std::uint8_t> in_block_;          ///< The place of each value in its block.
-    std::span<std::int32_t> column_distance_; ///< In A, from a column of a whole block to the next one. Zeros follow.
+    std::span<std::uint8_t> in_block_; ///< The place of each value in its block.
+    /// In A, from a column of a whole block to the next one. Zeros follow.
+    std::span<std::int32_t> column_distance_;
     std::array<Arena, 3> memory_;
 };
 

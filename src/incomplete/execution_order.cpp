@@ -24,7 +24,8 @@ namespace {
 /// After this many pauses, a waiting worker yields its core, which the awaited worker may need.
 constexpr int pauses_before_yield = 1 << 14;
 
-/// The sizes of the groups of fast_string(). Larger ones take less time to schedule and leave less parallelism.
+/// The sizes of the groups of fast_string(). Larger ones take less time to schedule and leave less
+/// parallelism.
 BlockRow length_of_lines(BlockRow num_rows, int workers) {
     constexpr int few_workers = 4;
     constexpr BlockRow many_rows = 1 << 19;
@@ -53,7 +54,8 @@ struct NodeAffinity {
     std::vector<std::int32_t> node_of_task;
 
     [[nodiscard]] int num_nodes() const {
-        return node_of_worker.empty() ? 1 : 1 + *std::max_element(node_of_worker.begin(), node_of_worker.end());
+        return node_of_worker.empty() ? 1
+                                      : 1 + *std::max_element(node_of_worker.begin(), node_of_worker.end());
     }
     [[nodiscard]] int of_worker(WorkerId worker) const {
         return node_of_worker.empty() ? 0 : node_of_worker[worker];
@@ -132,8 +134,8 @@ class ListScheduler {
     std::vector<std::int32_t> waiting_;
     std::vector<WorkerId> preferred_;
     std::vector<bool> idle_;
-    std::vector<int> num_idle_;                           ///< By node.
-    std::vector<std::priority_queue<ReadyTask>> ready_;   ///< By node.
+    std::vector<int> num_idle_;                         ///< By node.
+    std::vector<std::priority_queue<ReadyTask>> ready_; ///< By node.
     std::priority_queue<Running, std::vector<Running>, std::greater<>> running_;
     ListSchedule schedule_;
 };
@@ -207,7 +209,7 @@ class WaitReduction {
     int workers_;
     /// For each chunk, the number of chunks of each worker that are done when it starts.
     std::vector<std::int32_t> known_;
-    std::vector<std::int32_t> last_chunk_; ///< The last chunk of each worker so far, or -1.
+    std::vector<std::int32_t> last_chunk_;            ///< The last chunk of each worker so far, or -1.
     std::vector<std::vector<std::int32_t>> chunk_at_; ///< The chunks of each worker, by index.
     std::vector<std::int32_t> needed_;
     std::vector<std::vector<ChunkWait>> lists_;
@@ -244,11 +246,13 @@ void find_waits(ExecutionOrder& order, TaskGraph const& graph, std::span<TaskId 
 }
 
 /// The graph of the coarse tasks, numbered as their chunks.
-TaskGraph chunk_tasks(ExecutionOrder const& order, TaskGraph const& coarse, std::span<std::int32_t const> chunk_of) {
+TaskGraph chunk_tasks(ExecutionOrder const& order, TaskGraph const& coarse,
+                      std::span<std::int32_t const> chunk_of) {
     std::vector<TaskEdge> edges;
     edges.reserve(coarse.successors.size());
     for (TaskId task = 0; task < coarse.num_tasks(); ++task)
-        for (TaskId const next : coarse.successors_of(task)) edges.push_back({chunk_of[task], chunk_of[next]});
+        for (TaskId const next : coarse.successors_of(task))
+            edges.push_back({chunk_of[task], chunk_of[next]});
     TaskGraph graph;
     connect_tasks(graph, coarse.num_tasks(), edges);
     graph.cost.resize(coarse.num_tasks());
@@ -259,12 +263,14 @@ TaskGraph chunk_tasks(ExecutionOrder const& order, TaskGraph const& coarse, std:
     return graph;
 }
 
-/// Arranges the rows of all chunks. `aggregate_of` has the aggregate of each row, or is empty if there is one chunk.
+/// Arranges the rows of all chunks. `aggregate_of` has the aggregate of each row, or is empty if there is one
+/// chunk.
 void arrange_rows(ExecutionOrder& order, RowPattern const& pattern, RowPattern const& dependences,
                   std::span<TaskId const> aggregate_of) {
     std::vector<BlockRow> blocks; // first positions
     for (std::int32_t c = 0; c < order.num_chunks(); ++c)
-        for (BlockRow p = order.chunk_ptr[c]; p < order.chunk_ptr[c + 1]; p += rows_per_block) blocks.push_back(p);
+        for (BlockRow p = order.chunk_ptr[c]; p < order.chunk_ptr[c + 1]; p += rows_per_block)
+            blocks.push_back(p);
     blocks.push_back(pattern.num_rows);
     LargeVector<std::int32_t> depths(pattern.num_rows);
     order.begins_depth.assign(pattern.num_rows, 1);
@@ -301,7 +307,8 @@ ExecutionOrder one_chunk_order(RowPattern const& pattern, int workers, bool has_
     return order;
 }
 
-/// Assigns the coarse tasks to workers. num_rows(task) is the number of rows of a task, and write_rows(task, to) writes them.
+/// Assigns the coarse tasks to workers. num_rows(task) is the number of rows of a task, and write_rows(task,
+/// to) writes them.
 template <class NumRows, class WriteRows>
 void deal_tasks(ExecutionOrder& order, TaskGraph const& coarse, std::vector<int> const& node_of_worker,
                 NumRows const& num_rows, WriteRows const& write_rows) {
@@ -340,13 +347,15 @@ ExecutionOrder grouped_order(RowPattern const& pattern, RowPattern const& depend
     auto row_ptr = lines ? lines_of_rows(dependences, length_of_lines(pattern.num_rows, workers), threads)
                          : trees_of_rows(dependences, size_of_trees(pattern.num_rows, workers), threads);
     GroupedRows groups = connect_groups(pattern, dependences, std::move(row_ptr), threads);
-    auto const coarse = quotient_graph(groups.graph, aggregate_grow_local(groups.graph, workers), "GrowLocal");
+    auto const coarse =
+        quotient_graph(groups.graph, aggregate_grow_local(groups.graph, workers), "GrowLocal");
     ExecutionOrder order;
     order.num_workers = workers;
     order.coarse_string = fast_string(lines, pattern.num_rows, workers);
     auto const num_rows = [&](TaskId task) {
         BlockRow rows = 0;
-        for (TaskId const group : coarse.parts_of(task)) rows += groups.row_ptr[group + 1] - groups.row_ptr[group];
+        for (TaskId const group : coarse.parts_of(task))
+            rows += groups.row_ptr[group + 1] - groups.row_ptr[group];
         return rows;
     };
     deal_tasks(order, coarse.graph, node_of_worker, num_rows, [&](TaskId task, BlockRow* to) {
@@ -364,7 +373,8 @@ ExecutionOrder grouped_order(RowPattern const& pattern, RowPattern const& depend
 TaskGraph row_tasks(RowPattern const& pattern) {
     if (!pattern.symmetric) {
         TaskGraph graph = row_tasks(symmetrized(pattern));
-        for (BlockRow i = 0; i < pattern.num_rows; ++i) graph.cost[i] = static_cast<double>(pattern.row(i).size());
+        for (BlockRow i = 0; i < pattern.num_rows; ++i)
+            graph.cost[i] = static_cast<double>(pattern.row(i).size());
         return graph;
     }
     TaskGraph graph;
@@ -388,8 +398,8 @@ std::string fast_string(RowPattern const& pattern, int workers) {
     return fast_string(are_lines(pattern.symmetric ? pattern : united), pattern.num_rows, workers);
 }
 
-ExecutionOrder make_execution_order(RowPattern const& pattern, int workers,
-                                    std::string const& coarse_string, std::vector<int> const& node_of_worker) {
+ExecutionOrder make_execution_order(RowPattern const& pattern, int workers, std::string const& coarse_string,
+                                    std::vector<int> const& node_of_worker) {
     std::string const used = coarse_string.empty() && workers == 1 ? one_chunk : coarse_string;
     RowPattern const united = pattern.symmetric ? RowPattern() : symmetrized(pattern);
     RowPattern const& dependences = pattern.symmetric ? pattern : united;

@@ -44,14 +44,14 @@ struct ExecutionOrder {
     LargeVector<BlockRow> position_of;
     /// The rows of each block of rows (row_arrangement.hpp), at the same positions, but in ascending order.
     LargeVector<BlockRow> ascending;
-    /// By position: 1 if the row is the first of its depth in its block of rows (row_arrangement.hpp), otherwise 0. A row
-    /// with 1 and the rows with 0 that follow it do not depend on each other.
+    /// By position: 1 if the row is the first of its depth in its block of rows (row_arrangement.hpp),
+    /// otherwise 0. A row with 1 and the rows with 0 that follow it do not depend on each other.
     std::vector<std::uint8_t> begins_depth;
     std::vector<std::int32_t> worker_ptr; ///< Worker w has the chunks worker_ptr[w] .. worker_ptr[w + 1] - 1.
     std::vector<BlockRow> chunk_ptr;      ///< Chunk c has the positions chunk_ptr[c] .. chunk_ptr[c + 1] - 1.
     WaitLists forward, backward;
     std::string coarse_string; ///< The coarse string of the aggregation; "one" if all rows are one chunk.
-    Offset coarse_edges = 0; ///< Edges of the graph of the chunks, of which the waits are a reduction.
+    Offset coarse_edges = 0;   ///< Edges of the graph of the chunks, of which the waits are a reduction.
     std::vector<std::int32_t> node_of_chunk; ///< The NUMA nodes from distribute_over_nodes(), or empty.
     /// The chunks as tasks of a forward sweep, with costs; the home of a chunk is its worker.
     TaskGraph tasks;
@@ -66,8 +66,8 @@ struct ExecutionOrder {
 TaskGraph row_tasks(RowPattern const& pattern);
 
 /// The string of GrowLocal for this number of workers, on groups of consecutive rows: "C(16)G(workers)" if
-/// most rows depend on the row before, as in lines of a grid (C(32) for up to four workers and 2^19 rows or more), and
-/// "T(k)G(workers)" otherwise, with trees of at most 1 / (128 workers) of the rows.
+/// most rows depend on the row before, as in lines of a grid (C(32) for up to four workers and 2^19 rows or
+/// more), and "T(k)G(workers)" otherwise, with trees of at most 1 / (128 workers) of the rows.
 std::string fast_string(RowPattern const& pattern, int workers);
 
 /// Makes the order for `workers` workers. `coarse_string` is that of coarsen(). With "none" each row is a
@@ -76,8 +76,8 @@ std::string fast_string(RowPattern const& pattern, int workers);
 /// Errors of coarsen().
 ///
 /// `node_of_worker` has the NUMA node (0, 1, ... without gaps) of each worker. Chunks are then distributed
-/// over the nodes (coarsen/node_distribution.hpp), and assigned to workers of their node. If it is empty, nodes
-/// are ignored.
+/// over the nodes (coarsen/node_distribution.hpp), and assigned to workers of their node. If it is empty,
+/// nodes are ignored.
 ExecutionOrder make_execution_order(RowPattern const& pattern, int workers,
                                     std::string const& coarse_string = {},
                                     std::vector<int> const& node_of_worker = {});
@@ -94,9 +94,8 @@ class ChunkProgress {
     /// Runs the chunks of a worker in the given direction: calls body(chunk) for each when the chunks that it
     /// waits for are done. Their writes are then visible to it. body must not throw, or the other workers
     /// would wait forever. Records the waits on `track`, unless it is null.
-    template <class Body>
-    void run(ExecutionOrder const& order, SweepDirection direction, WorkerId worker, bool yields,
-             Body const& body, trace::Track* track = nullptr) {
+    template <class Body> void run(ExecutionOrder const& order, SweepDirection direction, WorkerId worker,
+                                   bool yields, Body const& body, trace::Track* track = nullptr) {
         bool const forward = direction == SweepDirection::forward;
         auto const& lists = forward ? order.forward : order.backward;
         std::int32_t const first = order.worker_ptr[worker], end = order.worker_ptr[worker + 1];
@@ -121,8 +120,7 @@ class ChunkProgress {
                          trace::Track* track) {
         if (counter.load(std::memory_order_acquire) >= chunks) return;
         trace::Scope const recorded(track, trace::Kind::idle);
-        for (int spins = 0; counter.load(std::memory_order_acquire) < chunks; ++spins)
-            pause(spins, yields);
+        for (int spins = 0; counter.load(std::memory_order_acquire) < chunks; ++spins) pause(spins, yields);
     }
     static void pause(int spins, bool yields);
 

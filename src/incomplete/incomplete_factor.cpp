@@ -38,7 +38,8 @@ template <class T> Real<T> relative_threshold(PivotDemand const& pivots) {
 /// No abs1() of an entry is larger. NaN if an entry is NaN.
 template <class T> Real<T> bound_of_moduli(CscMatrix<T> const& a) {
     constexpr std::size_t parts = is_complex<T> ? 2 : 1; // real and imaginary ones
-    std::span<Real<T> const> const numbers(reinterpret_cast<Real<T> const*>(a.values.data()), parts * a.values.size());
+    std::span<Real<T> const> const numbers(reinterpret_cast<Real<T> const*>(a.values.data()),
+                                           parts * a.values.size());
     return static_cast<Real<T>>(static_cast<double>(parts) * infinity_norm(numbers));
 }
 
@@ -100,9 +101,7 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
         if (conjugates) conjugate(x, x, nrhs * size_);
     }
 
-    void solve_in_order(T* x, TriangularPart part) {
-        sweep<1>(part, factors(), {x, nullptr, nullptr});
-    }
+    void solve_in_order(T* x, TriangularPart part) { sweep<1>(part, factors(), {x, nullptr, nullptr}); }
 
   private:
     std::optional<Index> factorize_by_rule(CscMatrix<T> const& a, PivotRule<T> const& rule, bool stops,
@@ -118,9 +117,10 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
             if (is_symmetric)
                 rows.push_back(std::make_unique<SymmetricRowFactorization<T>>(arrays, matrix, memory[w]));
             else
-                rows.push_back(with_block_size(sizes_.block_size, [&]<int B>() -> std::unique_ptr<RowFactorizer> {
-                    return std::make_unique<RowFactorization<T, B>>(arrays, memory[w], longest_row_);
-                }));
+                rows.push_back(
+                    with_block_size(sizes_.block_size, [&]<int B>() -> std::unique_ptr<RowFactorizer> {
+                        return std::make_unique<RowFactorization<T, B>>(arrays, memory[w], longest_row_);
+                    }));
         return factorize_rows(rows, stops, interrupt);
     }
 
@@ -135,8 +135,8 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
         place_pages(inverse_.page_bytes(), [&](TaskId chunk) { return inverse_of(chunk); });
     }
 
-    /// Interleaved vectors. Unless they are null, the rows of a chunk are read from b before its first sweep, and written
-    /// to x after its last one.
+    /// Interleaved vectors. Unless they are null, the rows of a chunk are read from b before its first sweep,
+    /// and written to x after its last one.
     struct SweepVectors {
         T* work;
         T const* b;
@@ -151,7 +151,9 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
     struct Factors {
         Triangle lower, upper;
     };
-    [[nodiscard]] Factors factors() const { return {{lower_, nullptr}, {upper_, inverse_.template as<T>().data()}}; }
+    [[nodiscard]] Factors factors() const {
+        return {{lower_, nullptr}, {upper_, inverse_.template as<T>().data()}};
+    }
 
     /// Copies the factors on the first call after a factorization.
     Factors transposed_factors() {
@@ -163,16 +165,19 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
     void sweep_columns(Factors const& factors, T const* b, T* x, Index nrhs) {
         Index r = 0;
         for (; r + interleaved <= nrhs; r += interleaved)
-            sweep<interleaved>(TriangularPart::both, factors, {workspace(interleaved), b + r * size_, x + r * size_});
-        for (; r < nrhs; ++r) sweep<1>(TriangularPart::both, factors, {workspace(1), b + r * size_, x + r * size_});
+            sweep<interleaved>(TriangularPart::both, factors,
+                               {workspace(interleaved), b + r * size_, x + r * size_});
+        for (; r < nrhs; ++r)
+            sweep<1>(TriangularPart::both, factors, {workspace(1), b + r * size_, x + r * size_});
     }
 
-    using ChunkSweep = void (Storage::*)(Triangle const& triangle, SweepDirection direction, std::int32_t chunk,
-                                         T* work) const;
+    using ChunkSweep = void (Storage::*)(Triangle const& triangle, SweepDirection direction,
+                                         std::int32_t chunk, T* work) const;
 
     /// The sweep over a chunk on R interleaved vectors. Only this depends on the size of the blocks.
     template <int R> [[nodiscard]] ChunkSweep chunk_sweep() const {
-        return with_block_size(sizes_.block_size, []<int B>() -> ChunkSweep { return &Storage::template sweep_chunk<B, R>; });
+        return with_block_size(sizes_.block_size,
+                               []<int B>() -> ChunkSweep { return &Storage::template sweep_chunk<B, R>; });
     }
 
     template <int R> void sweep(TriangularPart part, Factors const& factors, SweepVectors const& vectors) {
@@ -187,10 +192,12 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
                 (this->*sweep_chunk)(factors.lower, SweepDirection::forward, chunk, vectors.work);
             },
             [&](std::int32_t chunk, WorkerId w) {
-                auto const scope = recorded(w, trace::Kind::backward, first_task + order_.num_chunks() + chunk);
+                auto const scope =
+                    recorded(w, trace::Kind::backward, first_task + order_.num_chunks() + chunk);
                 (this->*sweep_chunk)(factors.upper, SweepDirection::backward, chunk, vectors.work);
                 if (T* const x = vectors.x)
-                    visit_entries<R>(chunk, vectors.work, x, [](T const& entry, T& result) { result = entry; });
+                    visit_entries<R>(chunk, vectors.work, x,
+                                     [](T const& entry, T& result) { result = entry; });
             });
     }
 
@@ -206,8 +213,8 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
         }
     }
 
-    /// Calls visit(entry, the same entry in the vectors of the caller) for the entries of the rows of a chunk. The rows are
-    /// far from each other for the caller, so no processor prefetches them.
+    /// Calls visit(entry, the same entry in the vectors of the caller) for the entries of the rows of a
+    /// chunk. The rows are far from each other for the caller, so no processor prefetches them.
     template <int R, class Entry, class Visit>
     void visit_entries(std::int32_t chunk, T* work, Entry* outside, Visit const& visit) const {
         constexpr Index ahead = 128;
@@ -219,17 +226,21 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
                 for (int r = 0; r < R; ++r) __builtin_prefetch(later + r * size_, !std::is_const_v<Entry>);
                 for (int k = 0; k < size; ++k)
                     for (int r = 0; r < R; ++r)
-                        visit(work[(p * size + k) * R + r], outside[Index(source_row[p]) * size + k + r * size_]);
+                        visit(work[(p * size + k) * R + r],
+                              outside[Index(source_row[p]) * size + k + r * size_]);
             }
         };
-        if (sizes_.block_size == 1) // most of the time for scalars is spent here, so this loop has a fixed size
+        if (sizes_.block_size ==
+            1) // most of the time for scalars is spent here, so this loop has a fixed size
             visit_rows(std::integral_constant<int, 1>());
         else
             visit_rows(sizes_.block_size);
     }
 
     /// Returns memory for `columns` vectors.
-    T* workspace(Index columns) { return reinterpret_cast<T*>(IncompleteStructure::workspace(columns).data()); }
+    T* workspace(Index columns) {
+        return reinterpret_cast<T*>(IncompleteStructure::workspace(columns).data());
+    }
 
     Symmetry symmetry_;
     RowStorage<T> lower_, upper_;

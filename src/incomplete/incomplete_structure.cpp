@@ -43,12 +43,14 @@ class StopRequest {
 
 } // namespace
 
-IncompleteStructure::IncompleteStructure(StoredPattern const& a, EntryType type, IncompleteOptions const& options,
-                                         WorkerTeam& team, Interrupt* interrupt)
-    : team_(team), type_(type), size_(a.rows), stored_(a.stored()), allocation_(options.runtime.schedule.allocation),
-      nodes_(nodes_of(team)) {
+IncompleteStructure::IncompleteStructure(StoredPattern const& a, EntryType type,
+                                         IncompleteOptions const& options, WorkerTeam& team,
+                                         Interrupt* interrupt)
+    : team_(team), type_(type), size_(a.rows), stored_(a.stored()),
+      allocation_(options.runtime.schedule.allocation), nodes_(nodes_of(team)) {
     require_runtime(options.runtime.runtime);
-    int const block_size = sizes_.block_size = options.block_size == 0 ? find_block_size(a) : options.block_size;
+    int const block_size = sizes_.block_size =
+        options.block_size == 0 ? find_block_size(a) : options.block_size;
     whole_blocks_ = whole_blocks(a, block_size, team.size());
     pattern_ = block_pattern(a, block_size, options.positions, whole_blocks_ ? &*whole_blocks_ : nullptr);
     check(interrupt);
@@ -59,7 +61,8 @@ IncompleteStructure::IncompleteStructure(StoredPattern const& a, EntryType type,
                    options.runtime.schedule.schedule == SchedulePolicy::nas;
     std::vector<int> const node_of_worker = distributes_ ? nodes_.of_worker : std::vector<int>();
     order_ = options.coarse_string.empty()
-                 ? choose_execution_order(pattern_, team.size(), block_size, type.bytes, row_costs(options), node_of_worker)
+                 ? choose_execution_order(pattern_, team.size(), block_size, type.bytes, row_costs(options),
+                                          node_of_worker)
                  : make_execution_order(pattern_, team.size(), options.coarse_string, node_of_worker);
     check(interrupt);
     runs_.emplace(order_, team, options.runtime);
@@ -76,12 +79,13 @@ RowCosts IncompleteStructure::row_costs(IncompleteOptions const& options) const 
 }
 
 void IncompleteStructure::map_entries(StoredPattern const& a, IncompleteOptions const& options,
-                                         Interrupt* interrupt) {
+                                      Interrupt* interrupt) {
     RowPattern const pattern = std::exchange(pattern_, {});
     check(interrupt);
     auto const whole = std::exchange(whole_blocks_, std::nullopt);
-    map_ = EntryMap::make({a, type_.is_complex, sizes_.block_size, whole ? &*whole : nullptr, options.positions}, order_,
-                          pattern, options.levels == 0, team_.size());
+    map_ =
+        EntryMap::make({a, type_.is_complex, sizes_.block_size, whole ? &*whole : nullptr, options.positions},
+                       order_, pattern, options.levels == 0, team_.size());
     check(interrupt);
     find_source_rows(options.positions);
     find_sizes(pattern, row_costs(options));
@@ -123,7 +127,8 @@ std::vector<Index> IncompleteStructure::row_of() const {
 void IncompleteStructure::place_pages(std::size_t page_bytes,
                                       std::function<std::span<std::byte>(TaskId)> const& written) {
     WrittenPages const pages(
-        order_.node_of_chunk, [&](TaskId chunk, WriteRegister const& writes) { writes(written(chunk)); }, page_bytes);
+        order_.node_of_chunk, [&](TaskId chunk, WriteRegister const& writes) { writes(written(chunk)); },
+        page_bytes);
     sizes_.affinity_bytes.resize(nodes_.os_index.size(), 0);
     for (std::size_t node = 0; node < pages.bytes_of_node().size(); ++node)
         sizes_.affinity_bytes[node] += pages.bytes_of_node()[node];
@@ -162,8 +167,9 @@ std::span<Arena const> IncompleteStructure::current_rows() {
     return current_rows_;
 }
 
-std::optional<Index> IncompleteStructure::factorize_rows(std::vector<std::unique_ptr<RowFactorizer>> const& rows,
-                                                         bool stops, Interrupt* interrupt) {
+std::optional<Index>
+IncompleteStructure::factorize_rows(std::vector<std::unique_ptr<RowFactorizer>> const& rows, bool stops,
+                                    Interrupt* interrupt) {
     StopRequest stop(interrupt);
     std::atomic<bool> has_broken_down = false; // whether any row needs a shift does not depend on their order
     RunOptions options;
@@ -205,8 +211,10 @@ std::span<std::byte> IncompleteStructure::workspace(Index columns) {
     } else { // the entries of each worker's rows are on its node
         std::vector<NodeRange> ranges;
         for (WorkerId w = 0; w < order_.num_workers; ++w) {
-            Index const rows = order_.chunk_ptr[order_.worker_ptr[w + 1]] - order_.chunk_ptr[order_.worker_ptr[w]];
-            ranges.push_back({rows * sizes_.block_size * columns * type_.bytes, nodes_.os_index[nodes_.of_worker[w]]});
+            Index const rows =
+                order_.chunk_ptr[order_.worker_ptr[w + 1]] - order_.chunk_ptr[order_.worker_ptr[w]];
+            ranges.push_back(
+                {rows * sizes_.block_size * columns * type_.bytes, nodes_.os_index[nodes_.of_worker[w]]});
         }
         work_ = Arena::on_nodes(ranges);
     }

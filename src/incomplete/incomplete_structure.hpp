@@ -1,5 +1,5 @@
-// The parts of an incomplete factorization that do not depend on the type of its entries: the execution order, the runs
-// of its chunks, the places of the entries of A, the memory of vectors, and the sizes.
+// The parts of an incomplete factorization that do not depend on the type of its entries: the execution
+// order, the runs of its chunks, the places of the entries of A, the memory of vectors, and the sizes.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ struct EntryType {
 class IncompleteStructure {
   public:
     /// Finds the pattern of the factor and the execution order. Errors are those of IncompleteFactor.
-    IncompleteStructure(StoredPattern const& a, EntryType type, IncompleteOptions const& options, WorkerTeam& team,
-                        Interrupt* interrupt);
+    IncompleteStructure(StoredPattern const& a, EntryType type, IncompleteOptions const& options,
+                        WorkerTeam& team, Interrupt* interrupt);
 
     [[nodiscard]] IncompleteSizes const& sizes() const { return sizes_; }
     /// IncompleteFactor::row_of().
@@ -39,8 +39,8 @@ class IncompleteStructure {
     void end_storage() { sizes_.storage_s = timer_.seconds() - storage_begin_; }
     /// Maps the entries of A to the rows of the factor, and completes the sizes.
     void map_entries(StoredPattern const& a, IncompleteOptions const& options, Interrupt* interrupt);
-    /// A dry run of the factorization, in which each chunk writes the values that written(chunk) returns. Their pages
-    /// move to the node of the chunk if workers are bound.
+    /// A dry run of the factorization, in which each chunk writes the values that written(chunk) returns.
+    /// Their pages move to the node of the chunk if workers are bound.
     void place_pages(std::size_t page_bytes, std::function<std::span<std::byte>(TaskId)> const& written);
     /// Whether the chunks have NUMA nodes to which pages can be moved.
     [[nodiscard]] bool moves_pages() const { return distributes_ && allocation_ == Allocation::local; }
@@ -50,11 +50,11 @@ class IncompleteStructure {
     [[nodiscard]] std::vector<std::uint64_t> node_bytes(std::span<std::byte const> lower,
                                                         std::span<std::byte const> upper) const;
 
-    /// The memory of each worker for its current row during a factorization (row_factorization.hpp). It keeps its pages
-    /// between factorizations.
+    /// The memory of each worker for its current row during a factorization (row_factorization.hpp). It keeps
+    /// its pages between factorizations.
     std::span<Arena const> current_rows();
-    /// Factorizes all rows; rows[w] does those of worker w. Returns the number of replaced pivots. If `stops`, ends soon
-    /// after a row needs a shift, and returns nothing.
+    /// Factorizes all rows; rows[w] does those of worker w. Returns the number of replaced pivots. If
+    /// `stops`, ends soon after a row needs a shift, and returns nothing.
     std::optional<Index> factorize_rows(std::vector<std::unique_ptr<RowFactorizer>> const& rows, bool stops,
                                         Interrupt* interrupt);
     /// Error{usage} unless a matrix has as many rows and entries as the one that the constructor got.
@@ -92,18 +92,19 @@ class IncompleteStructure {
   private:
     [[nodiscard]] RowCosts row_costs(IncompleteOptions const& options) const;
     [[nodiscard]] std::uint64_t bytes_of_current_row() const {
-        return static_cast<std::uint64_t>(sizes_.num_rows) * (sizes_.block_size == 1 ? type_.bytes : sizeof(std::int32_t));
+        return static_cast<std::uint64_t>(sizes_.num_rows) *
+               (sizes_.block_size == 1 ? type_.bytes : sizeof(std::int32_t));
     }
     void find_source_rows(std::span<Index const> positions);
     void find_sizes(RowPattern const& pattern, RowCosts const& costs);
 
     LargeVector<BlockRow> source_row_; ///< source_rows(), unless they are order_.row_at.
-    Timer timer_; ///< Measures the constructor and map_entries().
+    Timer timer_;                      ///< Measures the constructor and map_entries().
     double storage_begin_ = 0;
     TeamNodes nodes_;
-    bool distributes_ = false; ///< Whether the chunks have NUMA nodes.
+    bool distributes_ = false;                 ///< Whether the chunks have NUMA nodes.
     std::optional<BlockColumns> whole_blocks_; ///< whole_blocks(), until map_entries().
-    std::vector<Arena> current_rows_; ///< By worker; empty until the first factorization.
+    std::vector<Arena> current_rows_;          ///< By worker; empty until the first factorization.
     Arena work_;
 };
 

@@ -18,8 +18,8 @@ class SweepSimulation {
   public:
     SweepSimulation(ExecutionOrder const& order, SweepDirection direction, std::span<double const> cost,
                     RowCosts const& costs)
-        : order_(order), forward_(direction == SweepDirection::forward), cost_(cost), costs_(costs), end_(order.num_chunks()), done_(order.num_workers, 0),
-          clock_(order.num_workers, 0.0) {}
+        : order_(order), forward_(direction == SweepDirection::forward), cost_(cost), costs_(costs),
+          end_(order.num_chunks()), done_(order.num_workers, 0), clock_(order.num_workers, 0.0) {}
 
     double run() {
         for (bool moves = true; moves;) {
@@ -139,8 +139,8 @@ ExecutionOrder choose_execution_order(RowPattern const& pattern, int workers, in
     if (workers == 1) return best;
     SweepModel const model(pattern, block_size, scalar_bytes, costs);
     SweepPrediction fastest = model.predict(best);
-    for (std::string const& text : {fmt::format("G({})", workers), std::string("CD(4)"), std::string("D(400)"),
-                                    std::string("F(32)")}) {
+    for (std::string const& text :
+         {fmt::format("G({})", workers), std::string("CD(4)"), std::string("D(400)"), std::string("F(32)")}) {
         if (fastest.work_s >= good_efficiency * workers * fastest.solve_s) return best;
         ExecutionOrder other = make_execution_order(pattern, workers, text, node_of_worker);
         SweepPrediction const predicted = model.predict(other);

@@ -22,9 +22,12 @@ void RowArrangement::arrange(std::span<BlockRow const> rows, BlockRow* arranged,
     }
     auto const bounds = find_keys(rows);
     std::int64_t const lengths = std::int64_t(bounds.lower_lengths) * bounds.upper_lengths;
-    auto const length_of = [&](Key const& key) { return key.lower_length * bounds.upper_lengths + key.upper_length; };
+    auto const length_of = [&](Key const& key) {
+        return key.lower_length * bounds.upper_lengths + key.upper_length;
+    };
     if (bounds.depths * lengths <= std::ssize(rows)) {
-        sort_by(rows, arranged, bounds.depths * lengths, [&](Key const& key) { return key.depth * lengths + length_of(key); });
+        sort_by(rows, arranged, bounds.depths * lengths,
+                [&](Key const& key) { return key.depth * lengths + length_of(key); });
     } else { // fewer counters if the sort has two steps
         sorted_.resize(rows.size());
         sort_by(rows, sorted_.data(), lengths, length_of);
@@ -56,8 +59,8 @@ RowArrangement::KeyBounds RowArrangement::find_keys(std::span<BlockRow const> ro
 }
 
 /// A stable counting sort of the rows and of keys_ by value_of(key), which is in 0 .. values - 1.
-template <class ValueOf>
-void RowArrangement::sort_by(std::span<BlockRow const> rows, BlockRow* sorted, std::int64_t values, ValueOf const& value_of) {
+template <class ValueOf> void RowArrangement::sort_by(std::span<BlockRow const> rows, BlockRow* sorted,
+                                                      std::int64_t values, ValueOf const& value_of) {
     place_.assign(values + 1, 0);
     for (Key const& key : keys_) ++place_[value_of(key) + 1];
     std::partial_sum(place_.begin(), place_.end(), place_.begin());

@@ -22,12 +22,12 @@ class RowArrangement {
     /// Row i depends on the rows dependences.lower(i) of a symmetric pattern. `aggregate_of` has the
     /// aggregate of each row; if it is empty, all rows are in one aggregate. `depths` has n entries and is
     /// shared by all threads.
-    RowArrangement(RowPattern const& pattern, RowPattern const& dependences, std::span<TaskId const> aggregate_of,
-                   std::span<std::int32_t> depths)
+    RowArrangement(RowPattern const& pattern, RowPattern const& dependences,
+                   std::span<TaskId const> aggregate_of, std::span<std::int32_t> depths)
         : pattern_(pattern), dependences_(dependences), aggregate_of_(aggregate_of), depths_(depths) {}
 
-    /// Writes at most rows_per_block rows of an aggregate, given in ascending order, in the order of execution. Sets
-    /// begins_depth[k] to 0 if row k has the depth of the row before. Linear.
+    /// Writes at most rows_per_block rows of an aggregate, given in ascending order, in the order of
+    /// execution. Sets begins_depth[k] to 0 if row k has the depth of the row before. Linear.
     void arrange(std::span<BlockRow const> rows, BlockRow* arranged, std::uint8_t* begins_depth);
 
   private:
@@ -41,14 +41,15 @@ class RowArrangement {
     };
 
     KeyBounds find_keys(std::span<BlockRow const> rows);
-    template <class ValueOf>
-    void sort_by(std::span<BlockRow const> rows, BlockRow* sorted, std::int64_t values, ValueOf const& value_of);
+    template <class ValueOf> void sort_by(std::span<BlockRow const> rows, BlockRow* sorted,
+                                          std::int64_t values, ValueOf const& value_of);
 
     RowPattern const& pattern_;
     RowPattern const& dependences_;
     std::span<TaskId const> aggregate_of_;
     std::span<std::int32_t> depths_; ///< By row; valid in the rows that are being arranged.
-    std::vector<Key> keys_, sorted_keys_; ///< Keys of the rows that are being arranged, in their present order.
+    /// Keys of the rows that are being arranged, in their present order.
+    std::vector<Key> keys_, sorted_keys_;
     std::vector<BlockRow> sorted_;
     std::vector<std::int32_t> place_;
 };

@@ -20,15 +20,17 @@ template <class T> struct PivotBound {
 };
 
 /// Replaces small pivots. A pivot is small if its modulus is below `threshold` times the largest entry of its
-/// row of A. If pivots must be positive, a pivot is small if it is not above `threshold` times its diagonal entry, so
-/// that symmetric scalings of A change nothing; a tiny substitute would make the factor of a breakdown explode.
+/// row of A. If pivots must be positive, a pivot is small if it is not above `threshold` times its diagonal
+/// entry, so that symmetric scalings of A change nothing; a tiny substitute would make the factor of a
+/// breakdown explode.
 template <class T> struct PivotRule {
     Real<T> threshold;
     bool positive;
     Real<T> diagonal_factor; ///< 1 + alpha: the diagonal of A is multiplied by it.
 
     [[nodiscard]] PivotBound<T> bound(Real<T> largest, T diagonal) const {
-        if (positive && real_part(diagonal) > 0) return {threshold * real_part(diagonal), real_part(diagonal)};
+        if (positive && real_part(diagonal) > 0)
+            return {threshold * real_part(diagonal), real_part(diagonal)};
         Real<T> const smallest = largest > 0 ? threshold * largest : Real<T>(1);
         return {smallest, positive && largest > 0 ? largest : smallest};
     }
@@ -104,8 +106,8 @@ class RowFactorizer {
     bool needs_shift_ = false;
 };
 
-/// Rows of B x B blocks. `current_row` has an index for each block row. It is zero before the first RowFactorization that
-/// uses it, and after each.
+/// Rows of B x B blocks. `current_row` has an index for each block row. It is zero before the first
+/// RowFactorization that uses it, and after each.
 template <class T, int B> class RowFactorization final : public RowFactorizer {
   public:
     RowFactorization(FactorArrays<T> const& arrays, Arena const& current_row, std::int32_t longest_row)
@@ -117,8 +119,8 @@ template <class T, int B> class RowFactorization final : public RowFactorizer {
     }
 
   private:
-    /// Factorizes row p, after all rows that it depends on. Not inlined, because GCC 12 makes the loop over rows 5 %
-    /// slower if it inlines it. Aligned, because otherwise its speed depends on code elsewhere.
+    /// Factorizes row p, after all rows that it depends on. Not inlined, because GCC 12 makes the loop over
+    /// rows 5 % slower if it inlines it. Aligned, because otherwise its speed depends on code elsewhere.
     [[gnu::noinline, gnu::aligned(64)]] void factorize(BlockRow p) noexcept {
         auto const& [entries, a, lower, upper, inverse, pivots] = arrays_;
         BlockRow const* const left = lower.columns() + lower.begin(p);
@@ -163,7 +165,8 @@ template <class T, int B> class RowFactorization final : public RowFactorizer {
         Real<T> largest[B] = {}; // by the rows of whole blocks
         if (entries.is_in_order()) {
             T* to = value(0);
-            for (Offset e = first; e < end; ++e, to += block_entries) entries.copy<B>(arrays_.a, e, to, largest);
+            for (Offset e = first; e < end; ++e, to += block_entries)
+                entries.copy<B>(arrays_.a, e, to, largest);
         } else {
             std::fill_n(value(0), size, T(0));
             for (Offset e = first; e < end; ++e) {
@@ -197,7 +200,7 @@ template <class T, int B> class RowFactorization final : public RowFactorizer {
 
     FactorArrays<T> arrays_;
     std::span<std::int32_t> slot_of_; ///< 1 + the slot of each column of the current row, or 0.
-    std::vector<T> values_;             ///< The current row: L, diagonal, U.
+    std::vector<T> values_;           ///< The current row: L, diagonal, U.
 };
 
 /// Calls visit(column, value) for the entries of a row of scalars.
@@ -214,12 +217,13 @@ template <class T, class Visit>
         }
         if (e < length) visit(column[e], value[e]);
     } else {
-        for (std::int32_t e = length; e > 0; --e, column += group_rows, value += group_rows) visit(*column, *value);
+        for (std::int32_t e = length; e > 0; --e, column += group_rows, value += group_rows)
+            visit(*column, *value);
     }
 }
 
-/// Rows of scalars. `current_row` has an entry for each column. Entries outside of the pattern of the row are also updated,
-/// but never read, which is faster than looking for the others.
+/// Rows of scalars. `current_row` has an entry for each column. Entries outside of the pattern of the row are
+/// also updated, but never read, which is faster than looking for the others.
 template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
   public:
     RowFactorization(FactorArrays<T> const& arrays, Arena const& current_row, std::int32_t)
@@ -246,9 +250,11 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
             return value;
         };
         if (entries.is_in_order()) {
-            visit_row(lower, p, [&](BlockRow k, T&) __attribute__((always_inline)) { row[k] = next_value(); });
+            visit_row(lower, p,
+                      [&](BlockRow k, T&) __attribute__((always_inline)) { row[k] = next_value(); });
             row[p] = next_value();
-            visit_row(upper, p, [&](BlockRow j, T&) __attribute__((always_inline)) { row[j] = next_value(); });
+            visit_row(upper, p,
+                      [&](BlockRow j, T&) __attribute__((always_inline)) { row[j] = next_value(); });
         } else {
             if (end - entry < lower.length(p) + 1 + upper.length(p)) { // this row has fill
                 visit_row(lower, p, [row](BlockRow k, T&) { row[k] = 0; });
@@ -266,7 +272,8 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
         visit_row(lower, p, [row, inverse, &upper](BlockRow k, T& factor) {
             T const of_row = times(row[k], inverse[k]);
             factor = of_row;
-            visit_row(upper, k, [row, of_row](BlockRow j, T const& value) { row[j] -= times(of_row, value); });
+            visit_row(upper, k,
+                      [row, of_row](BlockRow j, T const& value) { row[j] -= times(of_row, value); });
         });
         visit_row(upper, p, [row](BlockRow j, T& value) { value = row[j]; });
         PivotBound<T> const bound = pivots.bound(largest, diagonal);

@@ -83,8 +83,8 @@ std::vector<BlockRow> trees_of_rows(RowPattern const& dependences, Index largest
     return bounds;
 }
 
-GroupedRows connect_groups(RowPattern const& pattern, RowPattern const& dependences, std::vector<BlockRow> row_ptr,
-                           int threads) {
+GroupedRows connect_groups(RowPattern const& pattern, RowPattern const& dependences,
+                           std::vector<BlockRow> row_ptr, int threads) {
     GroupedRows groups;
     groups.row_ptr = std::move(row_ptr);
     groups.group_of.resize(dependences.num_rows);

@@ -16,8 +16,8 @@ struct GroupedRows {
     TaskGraph graph;                  ///< Equal to the graph of quotient_graph().
 };
 
-/// Whether most rows depend on the row before, as in lines of a grid. Row i depends on the rows lower(i) of a symmetric
-/// pattern. Examines a regular sample of the rows.
+/// Whether most rows depend on the row before, as in lines of a grid. Row i depends on the rows lower(i) of a
+/// symmetric pattern. Examines a regular sample of the rows.
 bool are_lines(RowPattern const& dependences);
 
 /// Lines of at most `length` rows, each of which depends on the row before. Returns GroupedRows::row_ptr.
@@ -26,9 +26,9 @@ std::vector<BlockRow> lines_of_rows(RowPattern const& dependences, BlockRow leng
 /// The aggregates of T(largest) (operators.hpp), as GroupedRows::row_ptr.
 std::vector<BlockRow> trees_of_rows(RowPattern const& dependences, Index largest, int threads);
 
-/// The groups with these rows, and their graph. The cost of a group is the number of blocks in its rows of `pattern`.
-/// Linear; the result does not depend on the number of threads.
-GroupedRows connect_groups(RowPattern const& pattern, RowPattern const& dependences, std::vector<BlockRow> row_ptr,
-                           int threads);
+/// The groups with these rows, and their graph. The cost of a group is the number of blocks in its rows of
+/// `pattern`. Linear; the result does not depend on the number of threads.
+GroupedRows connect_groups(RowPattern const& pattern, RowPattern const& dependences,
+                           std::vector<BlockRow> row_ptr, int threads);
 
 } // namespace espalier

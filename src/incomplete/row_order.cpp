@@ -30,9 +30,10 @@ RowOrder order_of_user(Index n, int block_size, bool is_given, OrderingOptions c
     auto of_row = compute_ordering(rows, ordering).perm;
     if (auto blocks = positions_of_blocks(of_row, block_size)) return {block_size, std::move(*blocks)};
     if (is_given)
-        throw Error(Status::usage,
-                    fmt::format("the ordering separates the rows of dense blocks of size {}; use block size 1",
-                                block_size));
+        throw Error(
+            Status::usage,
+            fmt::format("the ordering separates the rows of dense blocks of size {}; use block size 1",
+                        block_size));
     return {1, std::move(of_row)};
 }
 

@@ -21,7 +21,7 @@ constexpr double dense_enough = 0.8;
 /// Sizes with a lower or a higher density in a sample are not examined in full.
 constexpr double far_from_dense = 0.6, far_above_dense = 0.95;
 constexpr BlockRow sampled_columns = 1 << 12; ///< Block columns of a sample.
-constexpr BlockRow rows_per_piece = 1024; ///< Rows that a thread searches at a time.
+constexpr BlockRow rows_per_piece = 1024;     ///< Rows that a thread searches at a time.
 
 /// A list of numbers for each row.
 struct Lists {
@@ -72,7 +72,8 @@ template <int B> Lists block_columns(StoredPattern const& a, BlockRow num_rows) 
     std::vector<BlockRow> seen;
     return lists_of(num_rows, [&](auto const& visit) {
         seen.assign(num_rows, -1);
-        for (BlockRow j = 0; j < num_rows; ++j) visit_block_column<B>(a, j, seen, [&](BlockRow i) { visit(j, i); });
+        for (BlockRow j = 0; j < num_rows; ++j)
+            visit_block_column<B>(a, j, seen, [&](BlockRow i) { visit(j, i); });
     });
 }
 
@@ -97,8 +98,8 @@ template <int B> bool read_whole_blocks(StoredPattern const& a, Index j, BlockRo
     return true;
 }
 
-/// The stored entries of every `stride`-th block column, divided by the size of their blocks. Diagonal blocks of a
-/// stored triangle lack their upper half, and the other blocks count twice.
+/// The stored entries of every `stride`-th block column, divided by the size of their blocks. Diagonal blocks
+/// of a stored triangle lack their upper half, and the other blocks count twice.
 template <int B> double density(StoredPattern const& a, BlockRow stride) {
     auto const num_rows = static_cast<BlockRow>(a.rows / B);
     Offset const weight = a.symmetry == Symmetry::general ? 1 : 2;
@@ -122,9 +123,10 @@ template <int B> bool has_dense_blocks(StoredPattern const& a) {
     return density<B>(a, 1) >= dense_enough;
 }
 
-/// Makes the rows of a matrix from its columns: column_of(j) returns the rows of the blocks in column j, each once. With
-/// `lower_only` there are no blocks above the diagonal, and those below stand for both.
-template <class ColumnOf> RowPattern rows_of_columns(BlockRow num_rows, bool lower_only, ColumnOf const& column_of) {
+/// Makes the rows of a matrix from its columns: column_of(j) returns the rows of the blocks in column j, each
+/// once. With `lower_only` there are no blocks above the diagonal, and those below stand for both.
+template <class ColumnOf>
+RowPattern rows_of_columns(BlockRow num_rows, bool lower_only, ColumnOf const& column_of) {
     RowPattern pattern;
     pattern.num_rows = num_rows;
     pattern.has_sorted_columns = true;
@@ -274,8 +276,7 @@ RowPattern join(RowPattern used, FillRows const& lower_columns, FillRows const& 
 /// Finds the fill row by row, with a breadth-first search for each row.
 class FillSearch {
   public:
-    FillSearch(RowPattern const& a, Index levels)
-        : a_(a), levels_(levels), reached_by_(a.num_rows, -1) {}
+    FillSearch(RowPattern const& a, Index levels) : a_(a), levels_(levels), reached_by_(a.num_rows, -1) {}
 
     /// Appends to `found`, in ascending order, the vertices above i that end a path from i with at most
     /// levels + 1 edges through vertices below i.
@@ -301,7 +302,8 @@ class FillSearch {
             *end++ = j;
         }
         for (BlockRow const k : before)
-            for (BlockRow const* j = a_.cols.data() + a_.ptr[k + 1]; *--j > i;) { // it ends at the diagonal at the latest
+            for (BlockRow const* j = a_.cols.data() + a_.ptr[k + 1];
+                 *--j > i;) { // it ends at the diagonal at the latest
                 *end = *j;
                 end += reached_by[*j] != i ? 1 : 0;
                 reached_by[*j] = i;
@@ -416,12 +418,15 @@ RowPattern block_pattern(StoredPattern const& a, int block_size, std::span<Index
     RowPattern pattern;
     if (whole) {
         pattern = rows_by([&](BlockRow j) {
-            return std::span<BlockRow const>(whole->rows).subspan(whole->ptr[j], whole->ptr[j + 1] - whole->ptr[j]);
+            return std::span<BlockRow const>(whole->rows)
+                .subspan(whole->ptr[j], whole->ptr[j + 1] - whole->ptr[j]);
         });
     } else if (block_size == 1) {
-        pattern = rows_by([&](BlockRow j) { return a.row_ind.subspan(a.col_ptr[j], a.col_ptr[j + 1] - a.col_ptr[j]); });
+        pattern = rows_by(
+            [&](BlockRow j) { return a.row_ind.subspan(a.col_ptr[j], a.col_ptr[j + 1] - a.col_ptr[j]); });
     } else {
-        auto const columns = with_block_size(block_size, [&]<int B>() { return block_columns<B>(a, num_rows); });
+        auto const columns =
+            with_block_size(block_size, [&]<int B>() { return block_columns<B>(a, num_rows); });
         pattern = rows_by([&](BlockRow j) { return columns.of(j); });
     }
     pattern.has_sorted_columns = pattern.has_sorted_columns && positions.empty();

@@ -40,7 +40,8 @@ struct RowPattern {
     LargeVector<BlockRow> cols;   ///< Ascending in each row.
     LargeVector<Offset> diagonal; ///< Position of the diagonal block of each row in cols.
     bool symmetric = false;       ///< Whether (i, j) is stored if and only if (j, i) is.
-    /// Whether block_pattern() found the blocks of each column in ascending order, and stored triangles with their diagonal.
+    /// Whether block_pattern() found the blocks of each column in ascending order, and stored triangles with
+    /// their diagonal.
     bool has_sorted_columns = false;
 
     [[nodiscard]] std::span<BlockRow const> row(BlockRow i) const {
@@ -56,24 +57,27 @@ struct RowPattern {
 };
 
 /// The largest size b <= 6 that divides the matrix into dense b x b blocks: at least 80 % of the entries of
-/// the nonempty blocks are stored. Returns 1 if there is none. A sample of the block columns of a large matrix decides
-/// unless it has about this density. Linear.
+/// the nonempty blocks are stored. Returns 1 if there is none. A sample of the block columns of a large
+/// matrix decides unless it has about this density. Linear.
 int find_block_size(StoredPattern const& a);
 
 /// The blocks of a matrix that consists of whole blocks, by block columns.
 struct BlockColumns {
     LargeVector<Offset> ptr{0};
-    LargeVector<BlockRow> rows; ///< rows[ptr[j]] .. rows[ptr[j + 1] - 1] are the rows of block column j, ascending.
+    /// rows[ptr[j]] .. rows[ptr[j + 1] - 1] are the rows of block column j, ascending.
+    LargeVector<BlockRow> rows;
 };
 
-/// The block columns, if all entries of a matrix that is stored as a general one are those of whole, aligned b x b blocks,
-/// b > 1, and ascend in each column. Such a matrix can be read block by block. Linear; the threads share the columns.
+/// The block columns, if all entries of a matrix that is stored as a general one are those of whole, aligned
+/// b x b blocks, b > 1, and ascend in each column. Such a matrix can be read block by block. Linear; the
+/// threads share the columns.
 std::optional<BlockColumns> whole_blocks(StoredPattern const& a, int block_size, int threads = 1);
 
 /// The b x b blocks of a square matrix with stored entries, both triangles and the whole diagonal included.
 /// Block row i becomes row positions[i], or stays row i if `positions` is empty. Error{bad_input} if the
 /// matrix is not square; Error{usage} if b does not divide its size or `positions` is no permutation of the
-/// block rows; Error{unsupported} for more than 2^31 - 2 block rows. `whole` are the whole_blocks() of the matrix, or null.
+/// block rows; Error{unsupported} for more than 2^31 - 2 block rows. `whole` are the whole_blocks() of the
+/// matrix, or null.
 RowPattern block_pattern(StoredPattern const& a, int block_size, std::span<Index const> positions = {},
                          BlockColumns const* whole = nullptr);
 
@@ -89,7 +93,8 @@ Graph row_graph(RowPattern const& pattern);
 /// The pattern of the incomplete factors L + U with fill of levels up to `levels` >= 0. By the fill path
 /// theorem, (i, j) is fill of level k if the shortest path from i to j in the graph of A through vertices
 /// below both has k + 1 edges [Hysom, Pothen 2001]. The rows are independent and are searched on `threads`
-/// threads; the result does not depend on their number. Error{cancelled} soon after the interrupt asks for it.
+/// threads; the result does not depend on their number. Error{cancelled} soon after the interrupt asks for
+/// it.
 RowPattern fill_pattern(RowPattern a, Index levels, int threads = 1, Interrupt* interrupt = nullptr);
 
 } // namespace espalier

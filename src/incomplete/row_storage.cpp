@@ -14,18 +14,20 @@ namespace espalier {
 
 namespace {
 
-/// The factorization reads rows of U repeatedly. Long rows are faster to read if they are contiguous: with 6, ILU(1) of a
-/// lattice would take longer, and only the backward sweep of a dissection would gain.
+/// The factorization reads rows of U repeatedly. Long rows are faster to read if they are contiguous: with 6,
+/// ILU(1) of a lattice would take longer, and only the backward sweep of a dissection would gain.
 constexpr std::int32_t longest_upper_in_group = 4;
 
 bool continues_run(SweepRun const& run, SweepRun const& next) {
-    return run.blocks_per_row == next.blocks_per_row && run.stride == next.stride && run.is_packed == next.is_packed;
+    return run.blocks_per_row == next.blocks_per_row && run.stride == next.stride &&
+           run.is_packed == next.is_packed;
 }
 
 } // namespace
 
-/// Places the columns of blocks of rows (row_arrangement.hpp). The rows of a block are read in ascending order, so that the
-/// processor prefetches the pattern, and written to their places, which fit the cache of a core.
+/// Places the columns of blocks of rows (row_arrangement.hpp). The rows of a block are read in ascending
+/// order, so that the processor prefetches the pattern, and written to their places, which fit the cache of a
+/// core.
 template <class T> class RowStorage<T>::Placement {
   public:
     Placement(RowStorage& storage, RowPattern const& pattern, ExecutionOrder const& order, bool forms_groups)
@@ -35,8 +37,9 @@ template <class T> class RowStorage<T>::Placement {
             longest_in_group_ = forward_ ? std::numeric_limits<std::int32_t>::max() : longest_upper_in_group;
     }
 
-    /// Places the rows at the positions first .. end - 1, whose lengths are known, from the block `begin` on. Calls
-    /// add(rows) for each single row and each group in the order of the sweep. Returns the end of the last row.
+    /// Places the rows at the positions first .. end - 1, whose lengths are known, from the block `begin` on.
+    /// Calls add(rows) for each single row and each group in the order of the sweep. Returns the end of the
+    /// last row.
     template <class Add> Offset place(BlockRow first, BlockRow end, Offset begin, Add const& add) {
         first_ = first;
         end_ = end;
@@ -82,7 +85,8 @@ template <class T> class RowStorage<T>::Placement {
         for (BlockRow k = first_; k < end_; ++k) {
             BlockRow const i = order_.ascending[k];
             Row const row = rows_[position_of_[i]];
-            BlockRow const* const from = pattern_.cols.data() + (forward_ ? pattern_.ptr[i] : pattern_.diagonal[i] + 1);
+            BlockRow const* const from =
+                pattern_.cols.data() + (forward_ ? pattern_.ptr[i] : pattern_.diagonal[i] + 1);
             BlockRow* to = columns_ + row.begin();
             std::int32_t const length = row.length(), stride = row.is_in_group() ? group_rows : 1;
             for (std::int32_t e = 0; e < length; ++e, to += stride) *to = position_of_[from[e]];
@@ -111,11 +115,11 @@ template <class T>
 RowStorage<T>::RowStorage(RowPattern const& pattern, ExecutionOrder const& order, SweepDirection direction,
                           int block_size, Allocation allocation, WorkerTeam& team)
     : forward_(direction == SweepDirection::forward), rows_(order.num_rows() * sizeof(Row), allocation),
-      chunks_(order.num_chunks()),
-      runs_(order.num_workers), packed_(order.num_workers) {
+      chunks_(order.num_chunks()), runs_(order.num_workers), packed_(order.num_workers) {
     if (pattern.num_blocks() > most_blocks)
-        throw Error(Status::unsupported, fmt::format("an incomplete factor has {} blocks; at most {} are possible",
-                                                     pattern.num_blocks(), most_blocks));
+        throw Error(Status::unsupported,
+                    fmt::format("an incomplete factor has {} blocks; at most {} are possible",
+                                pattern.num_blocks(), most_blocks));
     auto const for_each_chunk = [&](WorkerId w, auto const& visit) {
         std::int32_t const first = order.worker_ptr[w], last = order.worker_ptr[w + 1] - 1;
         for (std::int32_t k = 0; k <= last - first; ++k) visit(forward_ ? first + k : last - k);
@@ -134,7 +138,8 @@ RowStorage<T>::RowStorage(RowPattern const& pattern, ExecutionOrder const& order
             Offset const first = std::exchange(blocks, blocks + chunks_[chunk].blocks.last);
             chunks_[chunk] = {.blocks = {first, blocks}, .worker = w};
         });
-        if (forms_groups) packed_[w].reserve(blocks - blocks_before); // its pages are touched only if they are used
+        if (forms_groups)
+            packed_[w].reserve(blocks - blocks_before); // its pages are touched only if they are used
     }
     columns_ = Arena(blocks * sizeof(BlockRow), allocation);
     values_ = Arena(blocks * block_size * block_size * sizeof(T), allocation);
@@ -155,16 +160,17 @@ RowStorage<T>::RowStorage(RowPattern const& pattern, ExecutionOrder const& order
 }
 
 /// Finds the lengths of the rows of a chunk. Returns the number of their blocks.
-template <class T>
-Offset RowStorage<T>::find_lengths(RowPattern const& pattern, ExecutionOrder const& order, std::int32_t chunk) {
+template <class T> Offset RowStorage<T>::find_lengths(RowPattern const& pattern, ExecutionOrder const& order,
+                                                      std::int32_t chunk) {
     Offset blocks = 0;
     for (BlockRow k = order.chunk_ptr[chunk]; k < order.chunk_ptr[chunk + 1]; ++k) {
         BlockRow const i = order.ascending[k];
         Offset const length =
             forward_ ? pattern.diagonal[i] - pattern.ptr[i] : pattern.ptr[i + 1] - pattern.diagonal[i] - 1;
         if (length > longest_row)
-            throw Error(Status::unsupported, fmt::format("a row of an incomplete factor has {} blocks; at most {} are possible",
-                                                         length, longest_row));
+            throw Error(Status::unsupported,
+                        fmt::format("a row of an incomplete factor has {} blocks; at most {} are possible",
+                                    length, longest_row));
         rows()[order.position_of[i]] = {0, length, false};
         blocks += length;
     }
@@ -182,15 +188,16 @@ void RowStorage<T>::place_chunk(Placement& placement, std::int32_t chunk, Execut
     SweepRun run = {};
     for (BlockRow k = 0; k < num_blocks; ++k) {
         BlockRow const begin = (forward_ ? k : num_blocks - 1 - k) * rows_per_block;
-        next = placement.place(first + begin, first + std::min(begin + rows_per_block, num_rows), next, [&](SweepRun const& rows) {
-            if (rows.is_packed) packed += Offset(rows.num_rows) * rows.blocks_per_row;
-            if (continues_run(run, rows)) {
-                run.num_rows += rows.num_rows;
-            } else {
-                add_run(chunk, run);
-                run = rows;
-            }
-        });
+        next = placement.place(first + begin, first + std::min(begin + rows_per_block, num_rows), next,
+                               [&](SweepRun const& rows) {
+                                   if (rows.is_packed) packed += Offset(rows.num_rows) * rows.blocks_per_row;
+                                   if (continues_run(run, rows)) {
+                                       run.num_rows += rows.num_rows;
+                                   } else {
+                                       add_run(chunk, run);
+                                       run = rows;
+                                   }
+                               });
     }
     add_run(chunk, run);
     pack(chunk, packed);
@@ -202,14 +209,15 @@ template <class T> void RowStorage<T>::add_run(std::int32_t chunk, SweepRun cons
     ++chunks_[chunk].num_runs;
 }
 
-/// Makes the list of the columns of a chunk, in whose packed groups there are `packed` blocks. Sweeps do without if there
-/// are few, which saves the memory of the list, or if the runs are so short that mispredicted branches would cost more than
-/// is gained.
+/// Makes the list of the columns of a chunk, in whose packed groups there are `packed` blocks. Sweeps do
+/// without if there are few, which saves the memory of the list, or if the runs are so short that
+/// mispredicted branches would cost more than is gained.
 template <class T> void RowStorage<T>::pack(std::int32_t chunk, Offset packed) {
     constexpr Offset shortest_run = 40; // blocks
     Chunk& of = chunks_[chunk];
     if (packed == 0) return;
-    if (3 * packed < of.blocks.size() || of.blocks.size() < shortest_run * of.num_runs) return unite_runs(chunk);
+    if (3 * packed < of.blocks.size() || of.blocks.size() < shortest_run * of.num_runs)
+        return unite_runs(chunk);
     auto& list = packed_[of.worker];
     of.first_packed = std::ssize(list);
     list.resize(list.size() + of.blocks.size() - packed / group_rows * (group_rows - 1));

@@ -5,8 +5,8 @@
 // `group_rows` rows if these rows are consecutive in a sweep, have equally many entries and do not depend on
 // each other. A group has the first entry of each row, then the second entries, and so on. Sweeps then
 // compute the rows of a group at once. A group is packed if the k-th entries of its rows are in consecutive
-// columns, for each k, as those of lines of a grid usually are. A sweep then reads one column for all of them,
-// and the entries of x without gathering them.
+// columns, for each k, as those of lines of a grid usually are. A sweep then reads one column for all of
+// them, and the entries of x without gathering them.
 #pragma once
 
 #include "incomplete/execution_order.hpp"
@@ -22,15 +22,15 @@ template <class T> class RowStorage {
     RowStorage() = default;
 
     /// Places the rows lower(i) or upper(i) of a pattern in the order of a forward or of a backward sweep.
-    /// Columns are stored as positions. The values are zero. Their memory is touched by the calling thread with
-    /// Allocation::global, by the workers of the rows if chunks have NUMA nodes, and not at all otherwise.
-    /// Error{unsupported} for a pattern or a row beyond the limits below.
+    /// Columns are stored as positions. The values are zero. Their memory is touched by the calling thread
+    /// with Allocation::global, by the workers of the rows if chunks have NUMA nodes, and not at all
+    /// otherwise. Error{unsupported} for a pattern or a row beyond the limits below.
     RowStorage(RowPattern const& pattern, ExecutionOrder const& order, SweepDirection direction,
                int block_size, Allocation allocation, WorkerTeam& team);
 
     static constexpr std::size_t bytes_of_row = 8; ///< Beside columns and values.
-    /// Limits on the blocks of a pattern and of a row. Rows of the storage are read in any order during a factorization,
-    /// so they are small.
+    /// Limits on the blocks of a pattern and of a row. Rows of the storage are read in any order during a
+    /// factorization, so they are small.
     static constexpr int length_bits = 27;
     static constexpr std::int32_t longest_row = (1 << length_bits) - 1;
     static constexpr Offset most_blocks = (Offset(1) << (63 - length_bits)) - 1;
@@ -39,7 +39,9 @@ template <class T> class RowStorage {
     [[nodiscard]] Offset begin(BlockRow position) const { return rows()[position].begin(); }
     [[nodiscard]] std::int32_t length(BlockRow position) const { return rows()[position].length(); }
     /// The distance of a block of the row to the next one, in blocks.
-    [[nodiscard]] std::int32_t stride(BlockRow position) const { return rows()[position].is_in_group() ? group_rows : 1; }
+    [[nodiscard]] std::int32_t stride(BlockRow position) const {
+        return rows()[position].is_in_group() ? group_rows : 1;
+    }
     [[nodiscard]] BlockRow* columns() const { return columns_.as<BlockRow>().data(); }
     [[nodiscard]] T* values() const { return values_.as<T>().data(); }
     /// The first block of a chunk, whose blocks are contiguous.
@@ -47,7 +49,8 @@ template <class T> class RowStorage {
     /// The values of the rows of a chunk; `entries_of_block` for each block.
     [[nodiscard]] std::span<T> values_of(std::int32_t chunk, Index entries_of_block) const {
         IndexRange const blocks = chunks_[chunk].blocks;
-        return {values() + blocks.first * entries_of_block, static_cast<std::size_t>(blocks.size() * entries_of_block)};
+        return {values() + blocks.first * entries_of_block,
+                static_cast<std::size_t>(blocks.size() * entries_of_block)};
     }
     [[nodiscard]] std::size_t page_bytes() const { return values_.page_bytes(); }
     [[nodiscard]] std::span<std::byte const> bytes() const { return values_.bytes(); }
@@ -55,11 +58,12 @@ template <class T> class RowStorage {
         Chunk const& of = chunks_[chunk];
         return std::span(runs_[of.worker]).subspan(of.first_run, of.num_runs);
     }
-    /// The columns and values of a chunk in the order of its runs. Packed groups have the columns of their lowest row only.
+    /// The columns and values of a chunk in the order of its runs. Packed groups have the columns of their
+    /// lowest row only.
     [[nodiscard]] SweepCursor<T> cursor_at(std::int32_t chunk, Index entries_of_block) const {
         Chunk const& of = chunks_[chunk];
-        BlockRow const* const columns =
-            of.first_packed < 0 ? this->columns() + of.blocks.first : packed_[of.worker].data() + of.first_packed;
+        BlockRow const* const columns = of.first_packed < 0 ? this->columns() + of.blocks.first
+                                                            : packed_[of.worker].data() + of.first_packed;
         return {columns, values() + of.blocks.first * entries_of_block};
     }
 
@@ -75,10 +79,12 @@ template <class T> class RowStorage {
     class Row {
       public:
         Row(Offset begin, Offset length, bool is_in_group)
-            : bits_(static_cast<std::uint64_t>(begin) << (length_bits + 1) | static_cast<std::uint64_t>(length) << 1 |
-                    static_cast<std::uint64_t>(is_in_group)) {}
+            : bits_(static_cast<std::uint64_t>(begin) << (length_bits + 1) |
+                    static_cast<std::uint64_t>(length) << 1 | static_cast<std::uint64_t>(is_in_group)) {}
         [[nodiscard]] Offset begin() const { return static_cast<Offset>(bits_ >> (length_bits + 1)); }
-        [[nodiscard]] std::int32_t length() const { return static_cast<std::int32_t>(bits_ >> 1) & longest_row; }
+        [[nodiscard]] std::int32_t length() const {
+            return static_cast<std::int32_t>(bits_ >> 1) & longest_row;
+        }
         [[nodiscard]] bool is_in_group() const { return (bits_ & 1) != 0; }
 
       private:

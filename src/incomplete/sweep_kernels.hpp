@@ -22,8 +22,11 @@ struct SweepRun {
     bool is_packed;      ///< Whether the groups are packed (row_storage.hpp).
 };
 
-/// The lowest row of the group that a sweep computes first. The lanes of a group ascend by position, also in a backward sweep.
-inline Index lowest_of_group(Index first, Index step) { return step > 0 ? first : first - (group_rows - 1); }
+/// The lowest row of the group that a sweep computes first. The lanes of a group ascend by position, also in
+/// a backward sweep.
+inline Index lowest_of_group(Index first, Index step) {
+    return step > 0 ? first : first - (group_rows - 1);
+}
 
 // GCC would also clone a function for constant arguments.
 #if defined(__clang__)
@@ -39,11 +42,12 @@ template <class T> struct SweepCursor {
 };
 
 /// Rows of B x B blocks and R interleaved right-hand sides: entry k of position p of vector r is
-/// x[(p * B + k) * R + r]. `inverse` has the inverse diagonal blocks by position; it is null if the diagonal is the identity.
-/// The row after `first` in a run is first + step; step is 1 for forward and -1 for backward sweeps.
+/// x[(p * B + k) * R + r]. `inverse` has the inverse diagonal blocks by position; it is null if the diagonal
+/// is the identity. The row after `first` in a run is first + step; step is 1 for forward and -1 for backward
+/// sweeps.
 template <class T, int B, int R> struct SweepKernel {
-    /// Computes a run. Both directions share this code, with and without diagonal blocks, because the test of a pointer in
-    /// each row takes no time, but compiling the loops several times does.
+    /// Computes a run. Both directions share this code, with and without diagonal blocks, because the test of
+    /// a pointer in each row takes no time, but compiling the loops several times does.
     ESPALIER_COMPILED_ONCE static void run(T* x, T const* inverse, Index first, Index step, SweepRun rows,
                                            SweepCursor<T>& cursor) {
         int const blocks = rows.blocks_per_row;
@@ -56,7 +60,8 @@ template <class T, int B, int R> struct SweepKernel {
     }
 
   private:
-    /// The blocks of a row: block k is at blocks[k * stride], in the column columns[k * column_stride] + added.
+    /// The blocks of a row: block k is at blocks[k * stride], in the column columns[k * column_stride] +
+    /// added.
     struct RowBlocks {
         int count;
         Index stride, column_stride;
@@ -65,7 +70,8 @@ template <class T, int B, int R> struct SweepKernel {
         T const* blocks;
     };
 
-    static void run_groups(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
+    static void run_groups(T* x, T const* inverse, Index first, Index step, SweepRun rows,
+                           SweepCursor<T>& cursor) {
         if constexpr (B == 1 && !is_complex<T>) {
             int const blocks = rows.blocks_per_row;
             Index const lowest = lowest_of_group(first, step);
@@ -76,7 +82,8 @@ template <class T, int B, int R> struct SweepKernel {
                     if (rows.is_packed)
                         row(x, inverse, low + lane, {blocks, group_rows, 1, lane, cursor.column, values});
                     else
-                        row(x, inverse, low + lane, {blocks, group_rows, group_rows, 0, cursor.column + lane, values});
+                        row(x, inverse, low + lane,
+                            {blocks, group_rows, group_rows, 0, cursor.column + lane, values});
                 }
                 cursor.column += Index(blocks) * (rows.is_packed ? 1 : group_rows);
                 cursor.block += Index(blocks) * group_rows;
@@ -124,8 +131,8 @@ template <class T> struct SweepKernel<T, 1, 1> {
     }
 
   private:
-    template <bool Diagonal>
-    static void run_unrolled(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
+    template <bool Diagonal> static void run_unrolled(T* x, T const* inverse, Index first, Index step,
+                                                      SweepRun rows, SweepCursor<T>& cursor) {
         auto const with = [&]<int Blocks>() {
             if constexpr (!is_complex<T>) {
                 if (rows.stride > 1 && rows.is_packed)
@@ -136,20 +143,28 @@ template <class T> struct SweepKernel<T, 1, 1> {
             run_rows<Diagonal, Blocks>(x, inverse, first, step, rows, cursor);
         };
         switch (rows.blocks_per_row) {
-        case 0: return with.template operator()<0>();
-        case 1: return with.template operator()<1>();
-        case 2: return with.template operator()<2>();
-        case 3: return with.template operator()<3>();
-        case 4: return with.template operator()<4>();
-        case 5: return with.template operator()<5>();
-        case 6: return with.template operator()<6>();
-        default: return with.template operator()<-1>();
+        case 0:
+            return with.template operator()<0>();
+        case 1:
+            return with.template operator()<1>();
+        case 2:
+            return with.template operator()<2>();
+        case 3:
+            return with.template operator()<3>();
+        case 4:
+            return with.template operator()<4>();
+        case 5:
+            return with.template operator()<5>();
+        case 6:
+            return with.template operator()<6>();
+        default:
+            return with.template operator()<-1>();
         }
     }
 
     /// Computes a run of rows with `Blocks` blocks each. If `Blocks` is negative, the run gives their number.
-    template <bool Diagonal, int Blocks>
-    static void run_rows(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
+    template <bool Diagonal, int Blocks> static void run_rows(T* x, T const* inverse, Index first, Index step,
+                                                              SweepRun rows, SweepCursor<T>& cursor) {
         int const blocks = Blocks >= 0 ? Blocks : rows.blocks_per_row;
         for (std::int32_t i = 0; i < rows.num_rows; ++i) {
             Index const row = first + step * i;
@@ -161,7 +176,8 @@ template <class T> struct SweepKernel<T, 1, 1> {
         }
     }
 
-    /// The number of rows whose sums are in a vector register of 16 bytes, and the number of registers of a group.
+    /// The number of rows whose sums are in a vector register of 16 bytes, and the number of registers of a
+    /// group.
     static constexpr int lanes = 16 / sizeof(T), parts = is_complex<T> ? 0 : group_rows / lanes;
     using Vector [[gnu::vector_size(16)]] = Real<T>;
 
@@ -174,8 +190,8 @@ template <class T> struct SweepKernel<T, 1, 1> {
         if constexpr (Diagonal) sum = load(inverse) * sum;
         std::memcpy(x, &sum, sizeof sum);
     }
-    /// Prefetches the values of the group that a sweep reaches after some others. The processor itself does not prefetch
-    /// beyond the end of a page.
+    /// Prefetches the values of the group that a sweep reaches after some others. The processor itself does
+    /// not prefetch beyond the end of a page.
     static void prefetch(T const* block, int blocks) {
         constexpr int ahead = 4096, line = 64; // bytes
         auto const* const at = reinterpret_cast<char const*>(block) + ahead;
@@ -184,8 +200,8 @@ template <class T> struct SweepKernel<T, 1, 1> {
     }
 
     /// Computes a run of groups.
-    template <bool Diagonal, bool Packed, int Blocks>
-    static void run_groups(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
+    template <bool Diagonal, bool Packed, int Blocks> static void
+    run_groups(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
         int const blocks = Blocks >= 0 ? Blocks : rows.blocks_per_row;
         BlockRow const* column = cursor.column;
         T const* block = cursor.block;
@@ -204,7 +220,8 @@ template <class T> struct SweepKernel<T, 1, 1> {
                         for (int lane = 0; lane < lanes; ++lane) entries[lane] = x[column[p * lanes + lane]];
                     sum[p] -= load(block + p * lanes) * entries;
                 }
-            for (int p = 0; p < parts; ++p) store<Diagonal>(sum[p], inverse + low + p * lanes, x + low + p * lanes);
+            for (int p = 0; p < parts; ++p)
+                store<Diagonal>(sum[p], inverse + low + p * lanes, x + low + p * lanes);
         }
         cursor = {column, block};
     }

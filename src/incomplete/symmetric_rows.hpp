@@ -1,5 +1,6 @@
-// The factorization of the rows of a symmetric or Hermitian matrix, on scalars. L has the conjugates of the entries of U,
-// divided by the pivots, so rows of U alone are computed, and only the values of A on and right of the diagonal are read.
+// The factorization of the rows of a symmetric or Hermitian matrix, on scalars. L has the conjugates of the
+// entries of U, divided by the pivots, so rows of U alone are computed, and only the values of A on and right
+// of the diagonal are read.
 #pragma once
 
 #include <algorithm>
@@ -17,11 +18,12 @@ template <class T> struct SymmetricMatrix {
     Real<T> largest;                  ///< No modulus is larger; not used if pivots must be positive.
 };
 
-/// Rows of scalars. `current_row` has an entry for each column. Entries outside of the pattern of the row are also updated,
-/// but never read, which is faster than looking for the others.
+/// Rows of scalars. `current_row` has an entry for each column. Entries outside of the pattern of the row are
+/// also updated, but never read, which is faster than looking for the others.
 template <class T> class SymmetricRowFactorization final : public RowFactorizer {
   public:
-    SymmetricRowFactorization(FactorArrays<T> const& arrays, SymmetricMatrix<T> const& a, Arena const& current_row)
+    SymmetricRowFactorization(FactorArrays<T> const& arrays, SymmetricMatrix<T> const& a,
+                              Arena const& current_row)
         : arrays_(arrays), a_(a), row_(current_row.as<T>().data()),
           surely_accepted_(arrays.pivots.threshold * a.largest),
           is_hermitian_(is_complex<T> && a.matrix.symmetry == Symmetry::hermitian) {}
@@ -37,7 +39,9 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
         gather(p);
         T const diagonal = row[p] * arrays_.pivots.diagonal_factor;
         T pivot = diagonal;
-        visit_row(lower, p, [&](BlockRow k, T& factor) __attribute__((always_inline)) { factor = eliminate(p, k, pivot); });
+        visit_row(lower, p, [&](BlockRow k, T& factor) __attribute__((always_inline)) {
+            factor = eliminate(p, k, pivot);
+        });
         visit_row(upper, p, [row](BlockRow j, T& value) { value = row[j]; });
         arrays_.inverse[p] = T(1) / accept(p, pivot, diagonal);
     }
@@ -79,13 +83,16 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
         if (entries.is_in_order() && end - first == upper.length(p) + 1) {
             T const* next = a + first;
             row[p] = *next;
-            visit_row(upper, p, [&](BlockRow j, T&) __attribute__((always_inline)) { row[j] = conj_if(is_hermitian_, *++next); });
+            visit_row(upper, p, [&](BlockRow j, T&) __attribute__((always_inline)) {
+                row[j] = conj_if(is_hermitian_, *++next);
+            });
             return;
         }
         prefetch(matrix.row_ind.data() + later);
         BlockRow const* const position_of = a_.order.position_of.data();
         clear(p);
-        for (Offset e = first; e < end; ++e) row[position_of[matrix.row_ind[e]]] = conj_if(is_hermitian_, a[e]);
+        for (Offset e = first; e < end; ++e)
+            row[position_of[matrix.row_ind[e]]] = conj_if(is_hermitian_, a[e]);
     }
 
     void clear(BlockRow p) {

@@ -11,8 +11,8 @@ namespace espalier {
 namespace {
 
 /// Calls visit(i, j) for the blocks of L + U, row by row.
-template <class T, class Visit>
-void visit_blocks(ExecutionOrder const& order, RowStorage<T> const& lower, RowStorage<T> const& upper, Visit const& visit) {
+template <class T, class Visit> void visit_blocks(ExecutionOrder const& order, RowStorage<T> const& lower,
+                                                  RowStorage<T> const& upper, Visit const& visit) {
     auto const visit_part = [&](RowStorage<T> const& part, BlockRow i, BlockRow p) {
         BlockRow const* column = part.columns() + part.begin(p);
         std::int32_t const stride = part.stride(p);
@@ -26,11 +26,10 @@ void visit_blocks(ExecutionOrder const& order, RowStorage<T> const& lower, RowSt
     }
 }
 
-/// The pattern of (L + U)^T. Each worker finds a share of its rows. It visits all blocks in the order of the rows of L and
-/// U, so that the rows of the result are sorted and need no synchronization.
-template <class T>
-RowPattern transposed_pattern(ExecutionOrder const& order, RowStorage<T> const& lower, RowStorage<T> const& upper,
-                              WorkerTeam& team) {
+/// The pattern of (L + U)^T. Each worker finds a share of its rows. It visits all blocks in the order of the
+/// rows of L and U, so that the rows of the result are sorted and need no synchronization.
+template <class T> RowPattern transposed_pattern(ExecutionOrder const& order, RowStorage<T> const& lower,
+                                                 RowStorage<T> const& upper, WorkerTeam& team) {
     BlockRow const n = order.num_rows();
     RowPattern pattern;
     pattern.num_rows = n;
@@ -62,10 +61,10 @@ template <int B, class T> void copy_block(T const* from, T* to) {
         for (int r = 0; r < B; ++r) to[c + r * B] = from[r + c * B];
 }
 
-/// Copies block (i, j) of `from` to block (j, i) of `to` for the rows j of a chunk. A row i has few blocks, so that a
-/// search finds block (i, j) about as fast as a stored place.
-template <int B, class T>
-void copy_rows(ExecutionOrder const& order, std::int32_t chunk, RowStorage<T> const& from, RowStorage<T> const& to) {
+/// Copies block (i, j) of `from` to block (j, i) of `to` for the rows j of a chunk. A row i has few blocks,
+/// so that a search finds block (i, j) about as fast as a stored place.
+template <int B, class T> void copy_rows(ExecutionOrder const& order, std::int32_t chunk,
+                                         RowStorage<T> const& from, RowStorage<T> const& to) {
     for (BlockRow j = order.chunk_ptr[chunk]; j < order.chunk_ptr[chunk + 1]; ++j) {
         Offset target = to.begin(j);
         for (std::int32_t e = to.length(j); e > 0; --e, target += to.stride(j)) {
@@ -81,8 +80,9 @@ void copy_rows(ExecutionOrder const& order, std::int32_t chunk, RowStorage<T> co
 
 template <class T>
 TransposedFactor<T>::TransposedFactor(ExecutionOrder const& order, RowStorage<T> const& lower,
-                                      RowStorage<T> const& upper, int block_size, Allocation allocation, WorkerTeam& team)
-try : order_(order), lower_(lower), upper_(upper), block_size_(block_size), team_(team) {
+                                      RowStorage<T> const& upper, int block_size, Allocation allocation,
+                                      WorkerTeam& team) try
+    : order_(order), lower_(lower), upper_(upper), block_size_(block_size), team_(team) {
     auto const pattern = transposed_pattern(order, lower, upper, team);
     transposed_upper_ = RowStorage<T>(pattern, order, SweepDirection::forward, block_size, allocation, team);
     transposed_lower_ = RowStorage<T>(pattern, order, SweepDirection::backward, block_size, allocation, team);
@@ -95,8 +95,10 @@ try : order_(order), lower_(lower), upper_(upper), block_size_(block_size), team
 
 template <class T> std::uint64_t TransposedFactor<T>::bytes(Offset blocks, BlockRow rows, int block_size) {
     std::uint64_t const block = sizeof(T) * block_size * block_size;
-    auto const beside = static_cast<std::uint64_t>(blocks - rows), diagonal = static_cast<std::uint64_t>(rows);
-    return beside * (block + sizeof(BlockRow)) + diagonal * (2 * RowStorage<T>::bytes_of_row + (block_size > 1 ? block : 0));
+    auto const beside = static_cast<std::uint64_t>(blocks - rows),
+               diagonal = static_cast<std::uint64_t>(rows);
+    return beside * (block + sizeof(BlockRow)) +
+           diagonal * (2 * RowStorage<T>::bytes_of_row + (block_size > 1 ? block : 0));
 }
 
 template <class T> void TransposedFactor<T>::update(T const* inverse) {

@@ -1,6 +1,6 @@
-// The factors of (L U)^T = U^T L^T by rows, for transposed sweeps of unsymmetric incomplete factors. A sweep by rows writes
-// each entry of a vector on one thread, so it runs in parallel and in the execution order of the other sweeps: row i of
-// the factorization waits for row j if (i, j) or (j, i) is in the pattern.
+// The factors of (L U)^T = U^T L^T by rows, for transposed sweeps of unsymmetric incomplete factors. A sweep
+// by rows writes each entry of a vector on one thread, so it runs in parallel and in the execution order of
+// the other sweeps: row i of the factorization waits for row j if (i, j) or (j, i) is in the pattern.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,24 @@ namespace espalier {
 
 template <class T> class TransposedFactor {
   public:
-    /// Places the rows of U^T and L^T; the work is shared among the workers of `team`. The arguments must outlive this.
-    /// Error{out_of_memory} if memory is short.
-    TransposedFactor(ExecutionOrder const& order, RowStorage<T> const& lower, RowStorage<T> const& upper, int block_size,
-                     Allocation allocation, WorkerTeam& team);
+    /// Places the rows of U^T and L^T; the work is shared among the workers of `team`. The arguments must
+    /// outlive this. Error{out_of_memory} if memory is short.
+    TransposedFactor(ExecutionOrder const& order, RowStorage<T> const& lower, RowStorage<T> const& upper,
+                     int block_size, Allocation allocation, WorkerTeam& team);
 
     /// The bytes of a factor with `blocks` blocks, those of the diagonal included.
     static std::uint64_t bytes(Offset blocks, BlockRow rows, int block_size);
 
     /// Called when L and U change.
     void mark_old() { is_current_ = false; }
-    /// Copies the values of L and U, and the inverse diagonal blocks of U, unless they have been copied since mark_old().
+    /// Copies the values of L and U, and the inverse diagonal blocks of U, unless they have been copied since
+    /// mark_old().
     void update(T const* inverse);
 
-    [[nodiscard]] RowStorage<T> const& lower() const { return transposed_upper_; } ///< U^T without its diagonal.
-    [[nodiscard]] RowStorage<T> const& upper() const { return transposed_lower_; } ///< L^T without its unit diagonal.
+    /// U^T without its diagonal.
+    [[nodiscard]] RowStorage<T> const& lower() const { return transposed_upper_; }
+    /// L^T without its unit diagonal.
+    [[nodiscard]] RowStorage<T> const& upper() const { return transposed_lower_; }
     /// The inverse diagonal blocks of U^T by position. Scalars are those of U.
     [[nodiscard]] T const* inverse() const { return inverse_; }
 

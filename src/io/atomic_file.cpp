@@ -40,11 +40,11 @@ Unfinished& unfinished() {
 
 } // namespace
 
-// Linux refuses to open a file behind a symbolic link of another user in a directory like /tmp, where everybody can
-// create links (fs.protected_symlinks). A rename to the end of the link would evade this rule.
+// Linux refuses to open a file behind a symbolic link of another user in a directory like /tmp, where
+// everybody can create links (fs.protected_symlinks). A rename to the end of the link would evade this rule.
 static void refuse_planted_link(std::filesystem::path const& link) {
     std::filesystem::path const folder = link.has_parent_path() ? link.parent_path() : ".";
-    struct stat of_link {}, of_folder {};
+    struct stat of_link{}, of_folder{};
     if (::lstat(link.c_str(), &of_link) != 0 || ::stat(folder.c_str(), &of_folder) != 0) return;
     mode_t const shared = S_ISVTX | S_IWOTH;
     if ((of_folder.st_mode & shared) != shared || of_link.st_uid == ::geteuid() ||
@@ -91,7 +91,7 @@ AtomicFile::AtomicFile(std::string const& path) : path_(path), target_(path) {
         return;
     }
     target_ = behind_links(path).string();
-    struct stat status {};
+    struct stat status{};
     bool const exists = ::stat(target_.c_str(), &status) == 0;
     if (exists && S_ISDIR(status.st_mode))
         throw Error(Status::io_error, fmt::format("{}: is a directory, cannot be written", path_));
@@ -128,7 +128,7 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::check(std::string const& path) {
-    struct stat status {};
+    struct stat status{};
     bool const exists = path != "-" && ::stat(path.c_str(), &status) == 0;
     bool const direct = exists && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
     if (direct && ::access(path.c_str(), W_OK) == 0) return; // opening a pipe would wait for its reader

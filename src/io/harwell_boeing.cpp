@@ -31,9 +31,10 @@ std::optional<std::vector<Index>> integers_of(std::string_view line, std::size_t
 }
 
 struct Header {
-    std::string type;             // e.g. "rsa", in lower case
-    std::array<Index, 5> lines{}; // number of lines of the body, the pointers, row indices, values and right-hand sides
-    bool harwell = false;         // only Harwell-Boeing has a count of lines of right-hand sides
+    std::string type; // e.g. "rsa", in lower case
+    std::array<Index, 5>
+        lines{}; // number of lines of the body, the pointers, row indices, values and right-hand sides
+    bool harwell = false; // only Harwell-Boeing has a count of lines of right-hand sides
     Index rows = 0;
     Index cols = 0;
     Offset entries = 0;

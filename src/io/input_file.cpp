@@ -45,7 +45,7 @@ InputFile::~InputFile() {
 }
 
 std::size_t InputFile::size() const {
-    struct stat status {};
+    struct stat status{};
     if (::fstat(fd_, &status) != 0) throw system_failure(path_, "cannot read");
     if (S_ISDIR(status.st_mode))
         throw Error(Status::io_error, fmt::format("{}: this is a directory, not a file", path_));

@@ -17,9 +17,9 @@ using AnyDense = std::variant<DenseMatrix<double>, DenseMatrix<std::complex<doub
 /// Whether the text begins with the %%MatrixMarket banner, in any case.
 bool is_matrix_market(std::string_view text);
 
-/// Parses a coordinate or array file: real, double, integer, complex or (coordinate only) pattern, with values
-/// 1; general, symmetric, skew-symmetric or Hermitian. Each line has one entry; blank and comment lines may
-/// appear anywhere after the banner. Zeros of an array are not stored. Throws Error{bad_input}
+/// Parses a coordinate or array file: real, double, integer, complex or (coordinate only) pattern, with
+/// values 1; general, symmetric, skew-symmetric or Hermitian. Each line has one entry; blank and comment
+/// lines may appear anywhere after the banner. Zeros of an array are not stored. Throws Error{bad_input}
 /// "name:line: ...".
 CoordinateData parse_matrix_market(Source const& source, int threads);
 

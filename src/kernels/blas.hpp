@@ -57,15 +57,16 @@ struct BlasInfo {
 /// The BLAS library that is in use.
 BlasInfo blas_info();
 
-/// The instructions that kernels of OpenBLAS for the processor `core` need; nullopt for a name that is not known.
+/// The instructions that kernels of OpenBLAS for the processor `core` need; nullopt for a name that is not
+/// known.
 std::optional<InstructionSet> instructions_of_blas_core(std::string_view core);
 
-/// Error{unsupported} if this processor lacks instructions that kernels for `core` need, which the environment can
-/// force upon OpenBLAS. Without the check the process would be killed at the first call.
+/// Error{unsupported} if this processor lacks instructions that kernels for `core` need, which the
+/// environment can force upon OpenBLAS. Without the check the process would be killed at the first call.
 void require_executable_blas(std::string_view core, InstructionSet processor);
 
-/// Whether BLAS uses vectors of 128 bits on a processor with wider ones, as OpenBLAS does for some processors that are
-/// newer than the library. It is then several times slower than the kernels of this room.
+/// Whether BLAS uses vectors of 128 bits on a processor with wider ones, as OpenBLAS does for some processors
+/// that are newer than the library. It is then several times slower than the kernels of this room.
 bool blas_is_narrow();
 
 } // namespace espalier

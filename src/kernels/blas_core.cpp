@@ -25,7 +25,9 @@ std::mutex blas_mutex;
 int blas_users = 0;
 int blas_threads_before = 1;
 
-std::string_view core_name() { return openblas_get_corename ? openblas_get_corename() : ""; }
+std::string_view core_name() {
+    return openblas_get_corename ? openblas_get_corename() : "";
+}
 
 } // namespace
 
@@ -36,17 +38,16 @@ int set_blas_threads(int threads) {
 }
 
 BlasInfo blas_info() {
-    return {openblas_get_config ? openblas_get_config() : "unknown BLAS",
-            std::string(core_name())};
+    return {openblas_get_config ? openblas_get_config() : "unknown BLAS", std::string(core_name())};
 }
 
 std::optional<InstructionSet> instructions_of_blas_core(std::string_view core) {
     constexpr std::string_view avx512[] = {"SkylakeX", "Cooperlake", "Sapphirerapids"};
     constexpr std::string_view avx2[] = {"Haswell", "Zen", "Excavator"};
-    constexpr std::string_view narrow[] = {"Prescott",  "Core2",       "Penryn",    "Dunnington", "Nehalem",
-                                           "Athlon",    "Opteron",     "Barcelona", "Bobcat",     "Atom",
-                                           "Nano",      "Opteron_SSE3", "Sandybridge", "Bulldozer", "Piledriver",
-                                           "Steamroller"};
+    constexpr std::string_view narrow[] = {"Prescott",    "Core2",     "Penryn",     "Dunnington",
+                                           "Nehalem",     "Athlon",    "Opteron",    "Barcelona",
+                                           "Bobcat",      "Atom",      "Nano",       "Opteron_SSE3",
+                                           "Sandybridge", "Bulldozer", "Piledriver", "Steamroller"};
     auto const is_in = [&](auto const& names) { return std::ranges::find(names, core) != std::end(names); };
     if (is_in(avx512)) return InstructionSet::avx512;
     if (is_in(avx2)) return InstructionSet::avx2;
@@ -56,10 +57,11 @@ std::optional<InstructionSet> instructions_of_blas_core(std::string_view core) {
 
 void require_executable_blas(std::string_view core, InstructionSet processor) {
     if (instructions_of_blas_core(core).value_or(InstructionSet::baseline) <= processor) return;
-    throw Error(Status::unsupported,
-                fmt::format("OpenBLAS uses kernels for {} processors, which need instructions that this processor "
-                            "does not have; unset the environment variable OPENBLAS_CORETYPE",
-                            core));
+    throw Error(
+        Status::unsupported,
+        fmt::format("OpenBLAS uses kernels for {} processors, which need instructions that this processor "
+                    "does not have; unset the environment variable OPENBLAS_CORETYPE",
+                    core));
 }
 
 bool blas_is_narrow() {
@@ -69,7 +71,8 @@ bool blas_is_narrow() {
 }
 
 SingleThreadedBlas::SingleThreadedBlas() {
-    require_executable_blas(core_name(), instructions_of_processor()); // allocates nothing on a usual computer
+    require_executable_blas(core_name(),
+                            instructions_of_processor()); // allocates nothing on a usual computer
     std::lock_guard const lock(blas_mutex);
     if (blas_users++ == 0) blas_threads_before = set_blas_threads(1);
 }

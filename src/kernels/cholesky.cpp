@@ -46,8 +46,8 @@ void update_lower(bool conjugate, MatrixView<T> l, MatrixView<T> a, BlockDivisio
 }
 
 // A21 L11^-H
-template <class T> void solve_lower(bool conjugate, MatrixView<T> a11, MatrixView<T> a21,
-                                    BlockDivision const* division) {
+template <class T>
+void solve_lower(bool conjugate, MatrixView<T> a11, MatrixView<T> a21, BlockDivision const* division) {
     auto const solve_rows = [&](Index first, Index count) {
         solve_right<T>(conjugate ? Op::adjoint : Op::transpose, Diag::non_unit, a11,
                        a21.block(first, 0, count, a21.cols));
@@ -102,8 +102,7 @@ template <class T> Index factor_cholesky(bool conjugate, MatrixView<T> a, BlockD
     return failed >= 0 ? n1 + failed : -1;
 }
 
-#define ESPALIER_INSTANTIATE(T) \
-    template Index factor_cholesky<T>(bool, MatrixView<T>, BlockDivision const*);
+#define ESPALIER_INSTANTIATE(T) template Index factor_cholesky<T>(bool, MatrixView<T>, BlockDivision const*);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

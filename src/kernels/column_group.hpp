@@ -1,6 +1,6 @@
-// Products of a few columns of a matrix with a vector, the building blocks of products and substitutions with one
-// vector. They are limited by memory bandwidth, so they fetch the next group of columns meanwhile. Complex numbers
-// are pairs of reals.
+// Products of a few columns of a matrix with a vector, the building blocks of products and substitutions with
+// one vector. They are limited by memory bandwidth, so they fetch the next group of columns meanwhile.
+// Complex numbers are pairs of reals.
 #pragma once
 
 #include <algorithm>
@@ -37,8 +37,8 @@ template <class R, int width> ESPALIER_INLINE void keep_fresh(VectorOf<R, width>
     numbers *= mask;
 }
 
-// Calls step(i, fresh) for vectors of `width` reals that cover [0, rows); only the last `fresh` reals of a vector
-// are new. There is at least one vector. The step is written once, because the compiler inlines it.
+// Calls step(i, fresh) for vectors of `width` reals that cover [0, rows); only the last `fresh` reals of a
+// vector are new. There is at least one vector. The step is written once, because the compiler inlines it.
 template <int width, class Step> ESPALIER_INLINE void for_each_vector(Index rows, Step const& step) {
     for (Index i = 0; i < rows; i += width) step(std::min(i, rows - width), std::min(Index{width}, rows - i));
 }
@@ -46,9 +46,11 @@ template <int width, class Step> ESPALIER_INLINE void for_each_vector(Index rows
 // The width for fewer rows than `width`. Half the width for each step would compile many more kernels.
 template <class T, int width> constexpr int narrower = std::max(width / 4, vector::narrowest<T>);
 
-// Fetches into the second-level cache. A core has too few buffers for lines on their way to the first-level cache to
-// use the bandwidth of the memory: with those, panels of 150 rows are read at half the rate.
-template <class R> ESPALIER_INLINE void prefetch(R const* at) { __builtin_prefetch(at, 0, 2); }
+// Fetches into the second-level cache. A core has too few buffers for lines on their way to the first-level
+// cache to use the bandwidth of the memory: with those, panels of 150 rows are read at half the rate.
+template <class R> ESPALIER_INLINE void prefetch(R const* at) {
+    __builtin_prefetch(at, 0, 2);
+}
 
 template <class R> ESPALIER_INLINE void fetch_next(ColumnGroup<R> const& group, R const* at) {
     if (group.next != 0) prefetch(at + group.next);
@@ -84,14 +86,16 @@ ESPALIER_INLINE void add_columns(ColumnGroup<Real<T>> const& group, T const* x, 
     });
 }
 
-// Lane l of the pairs of segments: the first halves (half = 0) or the second halves of the segments of two vectors.
+// Lane l of the pairs of segments: the first halves (half = 0) or the second halves of the segments of two
+// vectors.
 template <int width, int segment, int half> constexpr int lane_of_half(int l) {
     constexpr int part = segment / 2;
-    return l / part * segment + half * part + l % part; // lanes from `width` on are those of the second vector
+    return l / part * segment + half * part +
+           l % part; // lanes from `width` on are those of the second vector
 }
 
-// Each vector has `segment` partial sums for each of width / segment columns. Stores the sums of the first `columns`
-// columns. Halves of segments are added to each other, for two vectors at a time.
+// Each vector has `segment` partial sums for each of width / segment columns. Stores the sums of the first
+// `columns` columns. Halves of segments are added to each other, for two vectors at a time.
 template <class R, int width, int columns, int count, int segment = width>
 ESPALIER_INLINE void store_sums(VectorOf<R, width> const (&sums)[count], R* to) {
     if constexpr (segment == 1) {
@@ -107,19 +111,19 @@ ESPALIER_INLINE void store_sums(VectorOf<R, width> const (&sums)[count], R* to) 
                     __builtin_shufflevector(sums[v], other, lane_of_half<width, segment, 0>(l)...) +
                     __builtin_shufflevector(sums[v], other, lane_of_half<width, segment, 1>(l)...);
             }
-        }
-        (std::make_integer_sequence<int, width>());
+        }(std::make_integer_sequence<int, width>());
         store_sums<R, width, columns, (count + 1) / 2, segment / 2>(folded, to);
     }
 }
 
 // The products of the columns, transposed or conjugated, with y.
-template <class T, int width, int columns>
-ESPALIER_INLINE void multiply_columns(ColumnGroup<Real<T>> const& group, Real<T> const* y, bool conjugate, T* to) {
+template <class T, int width, int columns> ESPALIER_INLINE void
+multiply_columns(ColumnGroup<Real<T>> const& group, Real<T> const* y, bool conjugate, T* to) {
     using R = Real<T>;
     using Vector = VectorOf<R, width>;
     if constexpr (width > vector::narrowest<T>)
-        if (group.rows < width) return multiply_columns<T, narrower<T, width>, columns>(group, y, conjugate, to);
+        if (group.rows < width)
+            return multiply_columns<T, narrower<T, width>, columns>(group, y, conjugate, to);
     Vector sum[columns] = {}, crossed[columns] = {}; // sums of a y, and of a i y
     for_each_vector<width>(group.rows, [&](Index i, Index fresh) ESPALIER_INLINE_LAMBDA {
         Vector numbers, turned;
@@ -148,7 +152,8 @@ ESPALIER_INLINE void multiply_columns(ColumnGroup<Real<T>> const& group, Real<T>
                 even[1] += crossed[c][lane];
                 odd[1] += crossed[c][lane + 1];
             }
-            to[c] = conjugate ? T(even[0] + odd[0], -odd[1] - even[1]) : T(even[0] - odd[0], odd[1] - even[1]);
+            to[c] =
+                conjugate ? T(even[0] + odd[0], -odd[1] - even[1]) : T(even[0] - odd[0], odd[1] - even[1]);
         }
     } else if constexpr (width == 1) {
         for (int c = 0; c < columns; ++c) to[c] = sum[c];
@@ -157,12 +162,14 @@ ESPALIER_INLINE void multiply_columns(ColumnGroup<Real<T>> const& group, Real<T>
     }
 }
 
-template <class T, int bytes> constexpr int group_columns = vector::is_fallback<bytes> ? 2 : is_complex<T> ? 4 : 8;
+template <class T, int bytes> constexpr int group_columns = vector::is_fallback<bytes> ? 2
+                                                            : is_complex<T>            ? 4
+                                                                                       : 8;
 
-// The columns that the caller needs next begin `after` columns from the last group, which may be negative; 0 if it
-// needs none.
-template <class T> ESPALIER_INLINE ColumnGroup<Real<T>> group_at(MatrixView<T const> a, Index first_row, Index end_row,
-                                                                Index col, int columns, Index after) {
+// The columns that the caller needs next begin `after` columns from the last group, which may be negative; 0
+// if it needs none.
+template <class T> ESPALIER_INLINE ColumnGroup<Real<T>>
+group_at(MatrixView<T const> a, Index first_row, Index end_row, Index col, int columns, Index after) {
     constexpr Index parts = is_complex<T> ? 2 : 1;
     bool const is_last = col + 2 * columns > a.cols;
     return {parts * (end_row - first_row), reinterpret_cast<Real<T> const*>(a.column(col) + first_row),

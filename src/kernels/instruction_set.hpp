@@ -2,7 +2,8 @@
 // selected at run time, so one binary runs on old and new processors.
 #pragma once
 
-// The bits of the widest vectors of kernels. Sanitizer builds have fewer: all share a source that takes long to compile.
+// The bits of the widest vectors of kernels. Sanitizer builds have fewer: all share a source that takes long
+// to compile.
 #ifndef ESPALIER_VECTOR_BITS
 #define ESPALIER_VECTOR_BITS 512
 #endif

@@ -99,8 +99,8 @@ template <class T> std::vector<Real<T>> singular_values(MatrixView<T> a, MatrixV
     // A tall matrix Q R has the singular values and the right singular vectors of R.
     bool const is_tall = a.rows > a.cols;
     if (is_tall) factorize_qr(a);
-    // In complex arithmetic, kernels of OpenBLAS 0.3.21 read up to a column past the end of a matrix. Each of the two
-    // copies is therefore followed by other memory.
+    // In complex arithmetic, kernels of OpenBLAS 0.3.21 read up to a column past the end of a matrix. Each of
+    // the two copies is therefore followed by other memory.
     std::vector<T> memory(smaller * a.cols + a.cols * a.cols + a.cols);
     MatrixView<T> const copy{memory.data(), smaller, a.cols, smaller};
     MatrixView<T> const vectors{memory.data() + smaller * a.cols, a.cols, a.cols, a.cols};
@@ -109,11 +109,11 @@ template <class T> std::vector<Real<T>> singular_values(MatrixView<T> a, MatrixV
     std::vector<Real<T>> rwork(is_complex<T> ? 5 * smaller : 0);
     with_workspace<T>("gesvd", [&](T* work, int const* size, int* info) {
         if constexpr (is_complex<T>)
-            LapackRoutines<T>::gesvd("N", "A", &m, &n, copy.data, &m, values.data(), nullptr, &one, vectors.data, &n,
-                                     work, size, rwork.data(), info, 1, 1);
+            LapackRoutines<T>::gesvd("N", "A", &m, &n, copy.data, &m, values.data(), nullptr, &one,
+                                     vectors.data, &n, work, size, rwork.data(), info, 1, 1);
         else
-            LapackRoutines<T>::gesvd("N", "A", &m, &n, copy.data, &m, values.data(), nullptr, &one, vectors.data, &n,
-                                     work, size, info, 1, 1);
+            LapackRoutines<T>::gesvd("N", "A", &m, &n, copy.data, &m, values.data(), nullptr, &one,
+                                     vectors.data, &n, work, size, info, 1, 1);
     });
     for (Index j = 0; j < a.cols; ++j) std::copy_n(vectors.column(j), a.cols, right.column(j));
     return values;

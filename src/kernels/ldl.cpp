@@ -14,8 +14,8 @@ template <class T> class RookFactorization : LdlPanel<T> {
         Base::pivot_2x2, Base::panel_width;
 
   public:
-    RookFactorization(bool conjugate, MatrixView<T> a, std::span<std::int32_t> perm, std::span<T> off_diagonal,
-                      Real<T> threshold, BlockDivision const* division = nullptr)
+    RookFactorization(bool conjugate, MatrixView<T> a, std::span<std::int32_t> perm,
+                      std::span<T> off_diagonal, Real<T> threshold, BlockDivision const* division = nullptr)
         : Base(conjugate, a, perm, off_diagonal, threshold), to_try_(n_) {
         if (division && division->sizes.divide(n_)) this->division_ = division;
     }
@@ -49,8 +49,8 @@ template <class T> class RookFactorization : LdlPanel<T> {
         }
     }
 
-    // Finds the pivot of step k, moves it to k and computes its columns of L. Returns its size, 1 or 2; 0 if column k
-    // is postponed.
+    // Finds the pivot of step k, moves it to k and computes its columns of L. Returns its size, 1 or 2; 0 if
+    // column k is postponed.
     Index eliminate(Index k) {
         Index const slot = k - first_;
         Index p = k;
@@ -98,16 +98,17 @@ template <class T> PivotStats factor_ldl(bool conjugate, MatrixView<T> a, std::s
     return RookFactorization<T>(conjugate, a, perm, off_diagonal, threshold, division).run();
 }
 
-template <class T> ThresholdPivots factor_ldl_leading(bool conjugate, MatrixView<T> a, std::span<std::int32_t> perm,
-                                                      std::span<T> off_diagonal, Real<T> threshold,
-                                                      BlockDivision const* division) {
-    return RookFactorization<T>(conjugate, a, perm, off_diagonal, threshold, division).run_without_replacements();
+template <class T> ThresholdPivots factor_ldl_leading(bool conjugate, MatrixView<T> a,
+                                                      std::span<std::int32_t> perm, std::span<T> off_diagonal,
+                                                      Real<T> threshold, BlockDivision const* division) {
+    return RookFactorization<T>(conjugate, a, perm, off_diagonal, threshold, division)
+        .run_without_replacements();
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template ThresholdPivots factor_ldl_leading<T>(bool, MatrixView<T>, std::span<std::int32_t>,             \
                                                    std::span<T>, Real<T>, BlockDivision const*);             \
-    template PivotStats factor_ldl<T>(bool, MatrixView<T>, std::span<std::int32_t>, std::span<T>, Real<T>, \
+    template PivotStats factor_ldl<T>(bool, MatrixView<T>, std::span<std::int32_t>, std::span<T>, Real<T>,   \
                                       BlockDivision const*);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 

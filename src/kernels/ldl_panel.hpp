@@ -61,7 +61,8 @@ template <class T> class LdlPanel {
         record_interchange(k, p);
     }
 
-    // Exchanges the rows and columns k < q before column k is loaded: both are as the last panel has left them.
+    // Exchanges the rows and columns k < q before column k is loaded: both are as the last panel has left
+    // them.
     void exchange(Index k, Index q) {
         if (q == k) return;
         std::swap(a_(k, k), a_(q, q));
@@ -177,7 +178,7 @@ template <class T> class LdlPanel {
     Index rows_; ///< All rows.
     std::span<T> off_diagonal_;
     Real<T> threshold_;
-    Index first_ = 0; ///< First column of the panel.
+    Index first_ = 0;                         ///< First column of the panel.
     BlockDivision const* division_ = nullptr; ///< Only if no rows are below the fully summed ones.
     PivotStats stats_;
 

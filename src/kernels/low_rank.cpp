@@ -38,7 +38,8 @@ ESPALIER_INLINE void add_product(VectorOf<Real<T>, width>& sum, VectorOf<Real<T>
     }
 }
 
-// Rows from `row` (in reals) on, as many as `vectors` vectors hold. The columns are one pair, or pivots by themselves.
+// Rows from `row` (in reals) on, as many as `vectors` vectors hold. The columns are one pair, or pivots by
+// themselves.
 template <class T, int width, int vectors, int columns, bool is_pair>
 ESPALIER_INLINE void apply_to_rows(ColumnSteps<T> const& s, Index row) {
     using R = Real<T>;
@@ -57,7 +58,8 @@ ESPALIER_INLINE void apply_to_rows(ColumnSteps<T> const& s, Index row) {
         for (int v = 0; v < vectors; ++v) load(rest[v], w + parts * t * s.ldw + v * width);
         if constexpr (is_pair)
             for (int c = 0; c < columns; ++c)
-                for (int v = 0; v < vectors; ++v) add_product<T, width>(rest[v], entries[c][v], -s.z[c * s.rank + t]);
+                for (int v = 0; v < vectors; ++v)
+                    add_product<T, width>(rest[v], entries[c][v], -s.z[c * s.rank + t]);
         for (int c = 0; c < columns; ++c)
             for (int v = 0; v < vectors; ++v) {
                 if constexpr (!is_pair) add_product<T, width>(rest[v], entries[c][v], -s.z[c * s.rank + t]);
@@ -73,7 +75,8 @@ ESPALIER_INLINE void apply_to_rows(ColumnSteps<T> const& s, Index row) {
         }
 }
 
-template <class T, int width, int columns, bool is_pair> ESPALIER_INLINE void apply_to_all(ColumnSteps<T> const& s) {
+template <class T, int width, int columns, bool is_pair>
+ESPALIER_INLINE void apply_to_all(ColumnSteps<T> const& s) {
     constexpr Index parts = is_complex<T> ? 2 : 1;
     constexpr int narrow = vector::narrowest<T>;
     Index const end = parts * s.rows;
@@ -117,9 +120,17 @@ template <class T> void apply_low_rank(InstructionSet instructions, LowRankSteps
     for (Index row = 0; row < l.rows; row += most)
         for (Index j = first; j < end;) {
             int const columns = columns_at_once(steps, j, end);
-            ColumnSteps<T> const some{std::min(most, l.rows - row), rank, l.column(j - first) + row, l.ld,
-                                      w.data + row, w.ld, steps.z.data() + j * rank, steps.y.data() + j * rank,
-                                      steps.before.data() + j, steps.after.data() + j, stores};
+            ColumnSteps<T> const some{std::min(most, l.rows - row),
+                                      rank,
+                                      l.column(j - first) + row,
+                                      l.ld,
+                                      w.data + row,
+                                      w.ld,
+                                      steps.z.data() + j * rank,
+                                      steps.y.data() + j * rank,
+                                      steps.before.data() + j,
+                                      steps.after.data() + j,
+                                      stores};
             vector::run_with<ApplyColumns<T>>(instructions, some, columns, steps.starts_pair[j]);
             j += columns;
         }
@@ -131,7 +142,8 @@ template <class T> void apply_low_rank(LowRankSteps<T> const& steps, Index first
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template void apply_low_rank<T>(LowRankSteps<T> const&, Index, Index, MatrixView<T>, MatrixView<T>, bool); \
+    template void apply_low_rank<T>(LowRankSteps<T> const&, Index, Index, MatrixView<T>, MatrixView<T>,      \
+                                    bool);                                                                   \
     template void apply_low_rank<T>(InstructionSet, LowRankSteps<T> const&, Index, Index, MatrixView<T>,     \
                                     MatrixView<T>, bool);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)

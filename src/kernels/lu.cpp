@@ -127,7 +127,7 @@ template <class T> PivotStats factor_lu(MatrixView<T> a, std::span<std::int32_t>
     return lu.stats;
 }
 
-#define ESPALIER_INSTANTIATE(T) \
+#define ESPALIER_INSTANTIATE(T)                                                                              \
     template PivotStats factor_lu<T>(MatrixView<T>, std::span<std::int32_t>, Real<T>, BlockDivision const*);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 

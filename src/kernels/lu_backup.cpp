@@ -35,7 +35,8 @@ template <class T> void multiply_rows(Op op, MatrixView<T const> m, MatrixView<T
     std::vector<T> memory;
     for_each_row_block<T>(b.rows, [&](Index first, Index count) {
         memory.resize(count * b.cols);
-        MatrixView<T> const before{memory.data(), count, b.cols, count}, block = b.block(first, 0, count, b.cols);
+        MatrixView<T> const before{memory.data(), count, b.cols, count},
+            block = b.block(first, 0, count, b.cols);
         copy<T>(block, before);
         assign_product<T>(op, before, m, block);
     });
@@ -56,12 +57,14 @@ template <class T> void LuBackup<T>::bound_rows(MatrixView<T const> diagonal) {
     for (Index j = 0; j < diagonal.cols; ++j) {
         Real<T> const numerator = 1 + product_of_sizes(bounds.data(), diagonal.column(j), j);
         Real<T> const bound = numerator * abs1(T(1) / diagonal(j, j));
-        bounds[j] = std::isnan(bound) ? std::numeric_limits<Real<T>>::infinity() : bound; // U11 has overflowed
+        bounds[j] =
+            std::isnan(bound) ? std::numeric_limits<Real<T>>::infinity() : bound; // U11 has overflowed
         most_of_l_ = std::max(most_of_l_, bounds[j]);
     }
 }
 
-template <class T> bool LuBackup<T>::save_rows(MatrixView<T const> below, Index first, Index count, Real<T> growth) {
+template <class T>
+bool LuBackup<T>::save_rows(MatrixView<T const> below, Index first, Index count, Real<T> growth) {
     constexpr Real<T> most_to_multiply = 10; // loses one digit
     MatrixView<T const> const from = below.block(first, 0, count, below.cols);
     if (largest_size_in(from) * most_of_l_ <= std::min(most_to_multiply, growth)) return false;
@@ -70,9 +73,8 @@ template <class T> bool LuBackup<T>::save_rows(MatrixView<T const> below, Index 
     return true;
 }
 
-template <class T>
-void LuBackup<T>::restore(MatrixView<T> panel, MatrixView<T> upper, std::span<std::int32_t const> perm,
-                          bool has_rows) const {
+template <class T> void LuBackup<T>::restore(MatrixView<T> panel, MatrixView<T> upper,
+                                             std::span<std::int32_t const> perm, bool has_rows) const {
     Index const num_rows = panel.rows - width_;
     MatrixView<T> const a11 = panel.block(0, 0, width_, width_);
     if (has_rows) {
@@ -85,7 +87,8 @@ void LuBackup<T>::restore(MatrixView<T> panel, MatrixView<T> upper, std::span<st
             for (Index i = 0; i < width_; ++i) factor(i, j) = i <= j ? a11(i, j) : T(0);
         for (Index first = 0, end = 0; first < num_rows; first = end) {
             Index const count = saved_[first];
-            for (end = first + std::max<Index>(count, 1); count == 0 && end < num_rows && saved_[end] == 0;) ++end;
+            for (end = first + std::max<Index>(count, 1); count == 0 && end < num_rows && saved_[end] == 0;)
+                ++end;
             MatrixView<T> const a21 = panel.block(width_ + first, 0, end - first, width_);
             if (count > 0)
                 copy<T>(rows(first, count), a21);

@@ -14,8 +14,10 @@ using namespace column_group;
 // Rows of a part whose groups of columns fit in the first-level cache twice.
 constexpr Index rows_of_part = 256;
 
-// Calls body(columns, first_row, end_row, first column) for the parts of a matrix, `columns` being a constant.
-template <int most, class T, class Body> ESPALIER_INLINE void for_each_group(MatrixView<T const> a, Body const& body) {
+// Calls body(columns, first_row, end_row, first column) for the parts of a matrix, `columns` being a
+// constant.
+template <int most, class T, class Body>
+ESPALIER_INLINE void for_each_group(MatrixView<T const> a, Body const& body) {
     for (Index i = 0; i < a.rows; i += rows_of_part) {
         Index const end = std::min(i + rows_of_part, a.rows);
         Index j = 0;
@@ -37,23 +39,25 @@ template <int most, class T, class Body> ESPALIER_INLINE void for_each_group(Mat
 template <class T> struct AddProduct {
     template <int bytes>
     ESPALIER_INLINE static void run(MatrixView<T const> a, T const* x, T* y, Index after) {
-        for_each_group<group_columns<T, bytes>>(a, [&](auto columns, Index i, Index end, Index j) ESPALIER_INLINE_LAMBDA {
-            add_columns<T, vector::lanes<T, bytes>, columns.value>(
-                group_at(a, i, end, j, columns.value, after), x + j, reinterpret_cast<Real<T>*>(y + i));
-        });
+        for_each_group<group_columns<T, bytes>>(
+            a, [&](auto columns, Index i, Index end, Index j) ESPALIER_INLINE_LAMBDA {
+                add_columns<T, vector::lanes<T, bytes>, columns.value>(
+                    group_at(a, i, end, j, columns.value, after), x + j, reinterpret_cast<Real<T>*>(y + i));
+            });
     }
 };
 
 template <class T> struct SubtractProduct {
     template <int bytes>
     ESPALIER_INLINE static void run(MatrixView<T const> a, T const* y, T* x, bool conjugate, Index after) {
-        for_each_group<group_columns<T, bytes>>(a, [&](auto columns, Index i, Index end, Index j) ESPALIER_INLINE_LAMBDA {
-            T products[columns.value];
-            multiply_columns<T, vector::lanes<T, bytes>, columns.value>(group_at(a, i, end, j, columns.value, after),
-                                                                        reinterpret_cast<Real<T> const*>(y + i),
-                                                                        conjugate, products);
-            for (int c = 0; c < columns.value; ++c) x[j + c] -= products[c];
-        });
+        for_each_group<group_columns<T, bytes>>(
+            a, [&](auto columns, Index i, Index end, Index j) ESPALIER_INLINE_LAMBDA {
+                T products[columns.value];
+                multiply_columns<T, vector::lanes<T, bytes>, columns.value>(
+                    group_at(a, i, end, j, columns.value, after), reinterpret_cast<Real<T> const*>(y + i),
+                    conjugate, products);
+                for (int c = 0; c < columns.value; ++c) x[j + c] -= products[c];
+            });
     }
 };
 
@@ -95,8 +99,9 @@ template <class T> void add_product_with_vector(InstructionSet instructions, Mat
     add_product<T>(instructions, a, x, y, 0);
 }
 
-template <class T> void subtract_product_with_vector(InstructionSet instructions, Op op, MatrixView<T const> a,
-                                                     std::span<T const> y, std::span<T> x) {
+template <class T> void subtract_product_with_vector(InstructionSet instructions, Op op,
+                                                     MatrixView<T const> a, std::span<T const> y,
+                                                     std::span<T> x) {
     subtract_product<T>(instructions, op, a, y, x, 0);
 }
 
@@ -131,8 +136,8 @@ void solve_with_vector(Uplo uplo, Op op, Diag diag, MatrixView<T const> a, std::
         if (op != Op::none) continue;
         std::array<T, block_width> negative;
         std::transform(block.begin(), block.end(), negative.begin(), [](T value) { return -value; });
-        add_product<T>(instructions, a.block(first_rest, first, rest, width), std::span(negative).first(width),
-                       x.subspan(first_rest, rest), after);
+        add_product<T>(instructions, a.block(first_rest, first, rest, width),
+                       std::span(negative).first(width), x.subspan(first_rest, rest), after);
     }
 }
 

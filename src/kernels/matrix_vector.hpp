@@ -1,5 +1,5 @@
-// Products and triangular solves with one vector, for substitution with one right-hand side. They are limited by
-// memory bandwidth: a group of columns is fetched from memory while the previous group is in use.
+// Products and triangular solves with one vector, for substitution with one right-hand side. They are limited
+// by memory bandwidth: a group of columns is fetched from memory while the previous group is in use.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@ template <class T>
 void subtract_product_with_vector(Op op, MatrixView<T const> a, std::span<T const> y, std::span<T> x);
 
 /// x := op(A)^-1 x for a triangle of A. The other triangle is not read.
-template <class T>
-void solve_with_vector(Uplo uplo, Op op, Diag diag, MatrixView<T const> a, std::span<T> x);
+template <class T> void solve_with_vector(Uplo uplo, Op op, Diag diag, MatrixView<T const> a, std::span<T> x);
 
 /// The first two by the given instructions, which the processor must support, for tests.
 template <class T> void add_product_with_vector(InstructionSet instructions, MatrixView<T const> a,
                                                 std::span<T const> x, std::span<T> y);
-template <class T> void subtract_product_with_vector(InstructionSet instructions, Op op, MatrixView<T const> a,
-                                                     std::span<T const> y, std::span<T> x);
+template <class T> void subtract_product_with_vector(InstructionSet instructions, Op op,
+                                                     MatrixView<T const> a, std::span<T const> y,
+                                                     std::span<T> x);
 
 } // namespace espalier

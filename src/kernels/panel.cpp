@@ -102,7 +102,8 @@ template <class T> struct ScaleColumnPair {
 
 // Does divide_by_d() for the block of rows, and returns what largest_of_counted() does.
 template <class T> Real<T> divide_and_measure(bool conjugate, MatrixView<T const> diagonal,
-                                              std::span<T const> off_diagonal, MatrixView<T> block, Index counted) {
+                                              std::span<T const> off_diagonal, MatrixView<T> block,
+                                              Index counted) {
     if constexpr (is_complex<T>) {
         divide_by_d(conjugate, diagonal, off_diagonal, block);
         return largest_of_counted<T>(block, counted);
@@ -112,13 +113,15 @@ template <class T> Real<T> divide_and_measure(bool conjugate, MatrixView<T const
         for_each_pivot<T>(
             conjugate, diagonal, off_diagonal,
             [&](Index k, T d) {
-                T const found = vector::run_with<ScaleColumn<T>>(instructions, block.column(k), block.rows, T(1) / d);
+                T const found =
+                    vector::run_with<ScaleColumn<T>>(instructions, block.column(k), block.rows, T(1) / d);
                 largest = std::max(largest, found);
             },
             [&](Index k, PivotBlock<T> const& d) {
                 auto const inv = inverse(conjugate, d);
-                T const found = vector::run_with<ScaleColumnPair<T>>(instructions, block.column(k), block.column(k + 1),
-                                                                     block.rows, inv.d00, inv.d10, inv.d11);
+                T const found =
+                    vector::run_with<ScaleColumnPair<T>>(instructions, block.column(k), block.column(k + 1),
+                                                         block.rows, inv.d00, inv.d10, inv.d11);
                 largest = std::max(largest, found);
             });
         return counted >= block.rows ? largest : largest_of_counted<T>(block, counted);
@@ -142,7 +145,8 @@ class Cycles {
         for (std::int32_t const start : starts_) {
             std::copy_n(block.column(start), block.rows, saved.data());
             std::int32_t j = start;
-            for (; perm_[j] != start; j = perm_[j]) std::copy_n(block.column(perm_[j]), block.rows, block.column(j));
+            for (; perm_[j] != start; j = perm_[j])
+                std::copy_n(block.column(perm_[j]), block.rows, block.column(j));
             std::copy_n(saved.data(), block.rows, block.column(j));
         }
     }
@@ -166,12 +170,13 @@ PivotStats& PivotStats::operator+=(PivotStats const& other) {
 
 template <class T> void permute_columns(MatrixView<T> b, std::span<std::int32_t const> perm) {
     Cycles const cycles(perm);
-    for_each_row_block<T>(b.rows, [&](Index first, Index rows) { cycles.permute(b.block(first, 0, rows, b.cols)); });
+    for_each_row_block<T>(b.rows,
+                          [&](Index first, Index rows) { cycles.permute(b.block(first, 0, rows, b.cols)); });
 }
 
 template <class T> Real<T> solve_panel_ldl(bool conjugate, MatrixView<T const> diagonal,
-                                           std::span<std::int32_t const> perm, std::span<T const> off_diagonal,
-                                           MatrixView<T> b, Index counted) {
+                                           std::span<std::int32_t const> perm,
+                                           std::span<T const> off_diagonal, MatrixView<T> b, Index counted) {
     if (b.rows == 0) return 0;
     Cycles const cycles(perm);
     Real<T> largest = 0;

@@ -55,8 +55,8 @@ template <class T> PivotStats factor_ldl(bool conjugate, MatrixView<T> a, std::s
 template <class T> PivotStats factor_lu(MatrixView<T> a, std::span<std::int32_t> perm, Real<T> threshold,
                                         BlockDivision const* division = nullptr);
 
-/// Calls body(first, count) for blocks of `rows` rows from 0 on. A block of a panel stays in the second-level cache, so
-/// that several steps can work on it.
+/// Calls body(first, count) for blocks of `rows` rows from 0 on. A block of a panel stays in the second-level
+/// cache, so that several steps can work on it.
 template <class T, class Body> void for_each_row_block(Index rows, Body const& body) {
     constexpr Index block_rows = is_complex<T> ? 128 : 256;
     for (Index first = 0; first < rows; first += block_rows) body(first, std::min(block_rows, rows - first));
@@ -65,11 +65,11 @@ template <class T, class Body> void for_each_row_block(Index rows, Body const& b
 /// B(:, new) = B(:, perm[new]) in place.
 template <class T> void permute_columns(MatrixView<T> b, std::span<std::int32_t const> perm);
 
-/// The rows below an LDL diagonal block: B := B(:, p) L^-H D^-1 (or L^-T), which is L21. An empty p permutes nothing.
-/// Returns the largest |Re| + |Im| in the first `counted` rows of L21.
-template <class T> Real<T> solve_panel_ldl(bool conjugate, MatrixView<T const> diagonal,
-                                           std::span<std::int32_t const> perm, std::span<T const> off_diagonal,
-                                           MatrixView<T> b, Index counted = 0);
+/// The rows below an LDL diagonal block: B := B(:, p) L^-H D^-1 (or L^-T), which is L21. An empty p permutes
+/// nothing. Returns the largest |Re| + |Im| in the first `counted` rows of L21.
+template <class T>
+Real<T> solve_panel_ldl(bool conjugate, MatrixView<T const> diagonal, std::span<std::int32_t const> perm,
+                        std::span<T const> off_diagonal, MatrixView<T> b, Index counted = 0);
 
 /// The rows below an LU diagonal block: B := B U^-1, which is L21. Returns the same as solve_panel_ldl().
 template <class T> Real<T> solve_panel_lu(MatrixView<T const> diagonal, MatrixView<T> b, Index counted = 0);

@@ -11,18 +11,21 @@
 namespace espalier {
 
 /// A 2x2 pivot.
-template <class T> struct PivotBlock { T d00, d10, d01, d11; };
+template <class T> struct PivotBlock {
+    T d00, d10, d01, d11;
+};
 
 /// The 2x2 pivot with off-diagonal entry d10; Hermitian if `conjugate`.
 template <class T> PivotBlock<T> pivot_block(bool conjugate, T d00, T d10, T d11) {
     return {d00, d10, conj_if(conjugate, d10), d11};
 }
 
-/// The number of negative eigenvalues of a regular Hermitian block. The pivots that a factorization chooses are indefinite;
-/// a change of the factors may make them definite.
+/// The number of negative eigenvalues of a regular Hermitian block. The pivots that a factorization chooses
+/// are indefinite; a change of the factors may make them definite.
 template <class T> int num_negative(PivotBlock<T> const& d) {
     Real<T> const d00 = real_part(d.d00), d11 = real_part(d.d11);
-    bool const is_definite = (d00 < 0) == (d11 < 0) && std::sqrt(std::abs(d00)) * std::sqrt(std::abs(d11)) > std::abs(d.d10);
+    bool const is_definite =
+        (d00 < 0) == (d11 < 0) && std::sqrt(std::abs(d00)) * std::sqrt(std::abs(d11)) > std::abs(d.d10);
     return !is_definite ? 1 : d00 < 0 ? 2 : 0;
 }
 

@@ -13,8 +13,7 @@ template <class T, int width> ESPALIER_INLINE void to_sizes(vector::VectorOf<Rea
     if constexpr (is_complex<T>)
         [&]<int... lane>(std::integer_sequence<int, lane...>) ESPALIER_INLINE_LAMBDA {
             x += __builtin_shufflevector(x, x, (lane ^ 1)...);
-        }
-    (std::make_integer_sequence<int, width>());
+        }(std::make_integer_sequence<int, width>());
 }
 
 // The largest size among x[0 .. n), where n >= 1 is a multiple of the entries in a vector.
@@ -35,7 +34,8 @@ template <class T, int width> ESPALIER_INLINE Real<T> largest_in_vectors(T const
 }
 
 // Returns the largest size in the first n rows of a block. Vectors have `width` numbers.
-template <class T, int width> ESPALIER_INLINE Real<T> largest_in_columns(MatrixView<T const> const& block, Index n) {
+template <class T, int width>
+ESPALIER_INLINE Real<T> largest_in_columns(MatrixView<T const> const& block, Index n) {
     using R = Real<T>;
     using Vector = vector::VectorOf<R, width>;
     Vector largest[4] = {};
@@ -90,7 +90,8 @@ template <class T> Real<T> largest_size_in(MatrixView<T const> block) {
     constexpr Index whole = 64 / static_cast<Index>(sizeof(T)); // entries in a vector of any set
     Index const in_vectors = block.rows / whole * whole;
     Real<T> value = 0;
-    if (in_vectors > 0) value = vector::run_with<LargestInColumns<T>>(widest_instruction_set(), block, in_vectors);
+    if (in_vectors > 0)
+        value = vector::run_with<LargestInColumns<T>>(widest_instruction_set(), block, in_vectors);
     for (Index j = 0; j < block.cols; ++j)
         for (Index i = in_vectors; i < block.rows; ++i) value = std::max(value, abs1(block(i, j)));
     return value;

@@ -15,8 +15,10 @@ template <class T, class Stride> struct TiledProduct {
     template <int bytes>
     ESPALIER_INLINE static void run(vector::Operands<Real<T>, Stride> const& op, bool conjugate_b) {
         constexpr int columns = bytes == 64 ? 8 : vector::is_fallback<bytes> ? 2 : 4;
-        constexpr int vectors = bytes == 32 ? 2 : 3; // 16 registers are too few for three vectors and four columns
-        vector::product<T, vector::lanes<T, bytes>, vectors, is_complex<T> ? columns / 2 : columns>(op, conjugate_b);
+        constexpr int vectors =
+            bytes == 32 ? 2 : 3; // 16 registers are too few for three vectors and four columns
+        vector::product<T, vector::lanes<T, bytes>, vectors, is_complex<T> ? columns / 2 : columns>(
+            op, conjugate_b);
     }
 };
 
@@ -25,12 +27,14 @@ constexpr Index block_depth = 128;
 // Assignments are not divided, up to this depth they use copies.
 constexpr Index most_copied_depth = 256;
 
-// Copies of operands. Columns of A at distances of a multiple of 1 KiB map to few sets of the first-level cache and
-// evict each other, and so do rows of B^T. Other operands are copied if they are read often enough.
+// Copies of operands. Columns of A at distances of a multiple of 1 KiB map to few sets of the first-level
+// cache and evict each other, and so do rows of B^T. Other operands are copied if they are read often enough.
 template <class T> bool collides(MatrixView<T const> a) {
     return a.ld * static_cast<Index>(sizeof(T)) % 1024 == 0 && a.cols > 32;
 }
-template <class T> bool copies_a(MatrixView<T const> a, Index columns) { return columns >= 64 || collides(a); }
+template <class T> bool copies_a(MatrixView<T const> a, Index columns) {
+    return columns >= 64 || collides(a);
+}
 template <class T> bool copies_b(Op op_b, MatrixView<T const> b, Index rows) {
     return op_b != Op::none && (rows >= 96 || collides(b));
 }
@@ -77,8 +81,9 @@ template <class T> bool tiles_are_faster(MatrixView<T const> a, MatrixView<T> c)
 }
 
 // The product without division. B is copied if `copies` is given and it is transposed, A if copy_a is given.
-template <class T> void tiled_product(InstructionSet instructions, vector::Into into, Op op_b, MatrixView<T const> a,
-                                      MatrixView<T const> b, MatrixView<T> c, Copies<T>* copies, Real<T>* copy_a) {
+template <class T> void tiled_product(InstructionSet instructions, vector::Into into, Op op_b,
+                                      MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c,
+                                      Copies<T>* copies, Real<T>* copy_a) {
     T const* const strips = copies ? copies->strips_of(b) : nullptr;
     auto const run = [&](Index depth_stride, auto column_stride, Index strip_stride) {
         constexpr Index parts = is_complex<T> ? 2 : 1;
@@ -109,14 +114,14 @@ template <class T> void tiled_product(InstructionSet instructions, vector::Into 
 }
 
 // The part of B in op(B) with these rows and columns.
-template <class T>
-MatrixView<T const> part_of(Op op_b, MatrixView<T const> b, Index row, Index column, Index rows, Index columns) {
+template <class T> MatrixView<T const> part_of(Op op_b, MatrixView<T const> b, Index row, Index column,
+                                               Index rows, Index columns) {
     return op_b == Op::none ? b.block(row, column, rows, columns) : b.block(column, row, columns, rows);
 }
 
 // Divides the product, and copies operands where it pays. Only a subtraction can be divided along the depth.
-template <class T> void divided_product(vector::Into into, Op op_b, MatrixView<T const> a, MatrixView<T const> b,
-                                        MatrixView<T> c) {
+template <class T> void divided_product(vector::Into into, Op op_b, MatrixView<T const> a,
+                                        MatrixView<T const> b, MatrixView<T> c) {
     auto const instructions = widest_instruction_set();
     Index const step = into == vector::Into::subtract ? std::min(block_depth, a.cols) : a.cols;
     bool const copy_a = step <= most_copied_depth && copies_a(a, c.cols);

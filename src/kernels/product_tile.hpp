@@ -8,8 +8,9 @@
 // and overlaps the previous vector of the tile: both compute the same bits for their common rows, and C is
 // read before it is written. (A load that overlaps a recent store would wait for that store.)
 //
-// The tiles of the same rows of A follow each other, so these rows stay in the first-level cache. They are copied to
-// consecutive memory if that pays. Each entry of C is one sum in the order of k, whatever tile computes it.
+// The tiles of the same rows of A follow each other, so these rows stay in the first-level cache. They are
+// copied to consecutive memory if that pays. Each entry of C is one sum in the order of k, whatever tile
+// computes it.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +46,8 @@ template <class R, class Stride> struct Operands {
     R* copy; ///< Memory for most_vectors vectors of rows of A, aligned; null if they are not copied.
 };
 
-// The rows of A for a tile. Vector v of column p begins at a[p * lda + v * width], but the last one at a[p * lda + last].
+// The rows of A for a tile. Vector v of column p begins at a[p * lda + v * width], but the last one at a[p *
+// lda + last].
 template <class R> struct TileRows {
     R const* a;
     Index lda;
@@ -56,8 +58,8 @@ template <class R> struct TileRows {
 // Tiles of fewer columns of A do not wait long enough for C to be fetched.
 inline constexpr Index least_depth_to_fetch = 16;
 
-// Fetches the columns of C in the order of p, some lines of one column after those of the other, because a core can
-// wait for few lines at a time.
+// Fetches the columns of C in the order of p, some lines of one column after those of the other, because a
+// core can wait for few lines at a time.
 template <class R> struct ColumnFetch {
     R const* c;
     Index ldc;
@@ -70,8 +72,8 @@ template <class R> struct ColumnFetch {
 
 // Rows [i, end) of columns [j, j + columns), where end - i is at most vectors * width, and at least width.
 template <class T, int width, int vectors, int columns, class Stride>
-ESPALIER_INLINE void tile(Operands<Real<T>, Stride> const& op, bool conjugate_b, TileRows<Real<T>> const& rows_of_a,
-                          Index i, Index end, Index j) {
+ESPALIER_INLINE void tile(Operands<Real<T>, Stride> const& op, bool conjugate_b,
+                          TileRows<Real<T>> const& rows_of_a, Index i, Index end, Index j) {
     using R = Real<T>;
     using Vector = VectorOf<R, width>;
     constexpr int parts = is_complex<T> ? 2 : 1;
@@ -134,11 +136,11 @@ ESPALIER_INLINE void tile(Operands<Real<T>, Stride> const& op, bool conjugate_b,
         finish(std::integral_constant<Into, Into::assign>());
 }
 
-// The tiles of rows [i, end) for all columns: `most` columns at a time, and as few tiles as possible for the rest. A tile
-// of one or two columns waits for its additions, so 7 columns are 4 and 3.
+// The tiles of rows [i, end) for all columns: `most` columns at a time, and as few tiles as possible for the
+// rest. A tile of one or two columns waits for its additions, so 7 columns are 4 and 3.
 template <class T, int width, int vectors, int most, class Stride>
-ESPALIER_INLINE void strips(Operands<Real<T>, Stride> const& op, bool conjugate_b, TileRows<Real<T>> const& rows_of_a,
-                            Index i, Index end) {
+ESPALIER_INLINE void strips(Operands<Real<T>, Stride> const& op, bool conjugate_b,
+                            TileRows<Real<T>> const& rows_of_a, Index i, Index end) {
     Index j = 0;
     auto const next = [&]<int columns>(std::integral_constant<int, columns>) ESPALIER_INLINE_LAMBDA {
         auto rows = rows_of_a;
@@ -185,8 +187,8 @@ ESPALIER_INLINE void product_of_few_rows(Operands<Real<T>, Stride> const& op, bo
         strips<T, width, 1, columns>(op, conjugate_b, rows_of_a, 0, op.rows);
 }
 
-/// All rows, by tiles of `preferred` vectors. The last tiles have one more or less vector, so that none has a single one.
-/// Each kind of tile is written once, because the compiler inlines it wherever it is called.
+/// All rows, by tiles of `preferred` vectors. The last tiles have one more or less vector, so that none has a
+/// single one. Each kind of tile is written once, because the compiler inlines it wherever it is called.
 template <class T, int width, int preferred, int columns, class Stride>
 ESPALIER_INLINE void product(Operands<Real<T>, Stride> const& op, bool conjugate_b) {
     static_assert(preferred == 2 || preferred == most_vectors);

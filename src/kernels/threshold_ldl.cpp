@@ -36,10 +36,10 @@ template <class T> class ThresholdLdl : LdlPanel<T> {
   private:
     // The largest entries of a column of W in rows that are not pivots.
     struct Column {
-        Index row = -1;        ///< The fully summed row of the largest entry off the diagonal.
-        Real<T> summed = 0;    ///< Its size.
-        Real<T> below = 0;     ///< The largest entry below the fully summed rows.
-        Real<T> diagonal = 0;  ///< The size of the diagonal entry.
+        Index row = -1;       ///< The fully summed row of the largest entry off the diagonal.
+        Real<T> summed = 0;   ///< Its size.
+        Real<T> below = 0;    ///< The largest entry below the fully summed rows.
+        Real<T> diagonal = 0; ///< The size of the diagonal entry.
         [[nodiscard]] Real<T> off_diagonal() const { return std::max(summed, below); }
         [[nodiscard]] Real<T> largest() const { return std::max(diagonal, off_diagonal()); }
     };
@@ -121,9 +121,9 @@ template <class T> class ThresholdLdl : LdlPanel<T> {
 
 } // namespace
 
-template <class T>
-ThresholdPivots factor_ldl_threshold(bool conjugate, MatrixView<T> a, std::span<std::int32_t> perm,
-                                     std::span<T> off_diagonal, PivotRule<T> const& rule) {
+template <class T> ThresholdPivots factor_ldl_threshold(bool conjugate, MatrixView<T> a,
+                                                        std::span<std::int32_t> perm,
+                                                        std::span<T> off_diagonal, PivotRule<T> const& rule) {
     return ThresholdLdl<T>(conjugate, a, perm, off_diagonal, rule).run();
 }
 

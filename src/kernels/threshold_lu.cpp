@@ -18,8 +18,9 @@ template <class T> void swap_columns(MatrixView<T> a, Index i, Index j) {
     if (i != j) std::swap_ranges(a.column(i), a.column(i) + a.rows, a.column(j));
 }
 
-// Groups of columns are factorized right-looking, with pivots from the columns of the group and from all fully
-// summed rows. Then the other columns are updated, and those of the group without a pivot go to the end.
+// Groups of columns are factorized right-looking, with pivots from the columns of the group and from all
+// fully summed rows. Then the other columns are updated, and those of the group without a pivot go to the
+// end.
 template <class T> class ThresholdLu {
   public:
     ThresholdLu(MatrixView<T> a, std::span<std::int32_t> row_perm, std::span<std::int32_t> column_perm,
@@ -90,8 +91,8 @@ template <class T> class ThresholdLu {
                             a_.block(k + 1, k + 1, below, right));
     }
 
-    // The row interchanges of `found` pivots from k on, in the columns outside of the group, and the rows of U
-    // and the update to its right.
+    // The row interchanges of `found` pivots from k on, in the columns outside of the group, and the rows of
+    // U and the update to its right.
     void update_others(Index k, Index found, Index group) {
         if (found == 0) return;
         for (Index j = 0; j < n_; ++j)
@@ -111,14 +112,15 @@ template <class T> class ThresholdLu {
     std::vector<Index> row_of_; ///< The row that was interchanged with row k.
 };
 
-// Entries below the threshold are negligible. If all entries of a column left over are negligible, the column must wait
-// for a row with negligible entries: with another row, it would take the pivot of a column that needs this row. Such
-// pairs have pivots that are replaced.
+// Entries below the threshold are negligible. If all entries of a column left over are negligible, the column
+// must wait for a row with negligible entries: with another row, it would take the pivot of a column that
+// needs this row. Such pairs have pivots that are replaced.
 template <class T> class NegligiblePairs {
   public:
     NegligiblePairs(MatrixView<T> lower, MatrixView<T> upper, std::span<std::int32_t> row_perm,
                     std::span<std::int32_t> column_perm, PivotRule<T> const& rule)
-        : lower_(lower), upper_(upper), n_(lower.cols), row_perm_(row_perm), column_perm_(column_perm), rule_(rule) {}
+        : lower_(lower), upper_(upper), n_(lower.cols), row_perm_(row_perm), column_perm_(column_perm),
+          rule_(rule) {}
 
     // The first k pivots are found.
     void replace(ThresholdPivots& found) {
@@ -171,10 +173,10 @@ template <class T> class NegligiblePairs {
 
 } // namespace
 
-template <class T>
-ThresholdPivots factor_lu_threshold(MatrixView<T> lower, MatrixView<T> upper,
-                                    std::span<std::int32_t> row_perm, std::span<std::int32_t> column_perm,
-                                    PivotRule<T> const& rule) {
+template <class T> ThresholdPivots factor_lu_threshold(MatrixView<T> lower, MatrixView<T> upper,
+                                                       std::span<std::int32_t> row_perm,
+                                                       std::span<std::int32_t> column_perm,
+                                                       PivotRule<T> const& rule) {
     ThresholdPivots result = ThresholdLu<T>(lower, row_perm, column_perm, rule).run();
     Index const pivots = result.eliminated, rest = lower.cols - pivots;
     if (pivots > 0) {

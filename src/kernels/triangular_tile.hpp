@@ -69,15 +69,16 @@ ESPALIER_INLINE void solve_columns_of_few_rows(Triangle<Real<T>> const& op, bool
         solve_rows<T, width, 1, columns>(op, conjugate, 0, op.rows);
 }
 
-/// X E = B for `columns` columns and all rows. Each kind of tile is written once, because the compiler inlines it
-/// wherever it is called.
+/// X E = B for `columns` columns and all rows. Each kind of tile is written once, because the compiler
+/// inlines it wherever it is called.
 template <class T, int width, int columns>
 ESPALIER_INLINE void solve_columns(Triangle<Real<T>> const& op, bool conjugate) {
     if constexpr (width > narrowest<T>)
         if (op.rows < width) return solve_columns_of_few_rows<T, width / 2, columns>(op, conjugate);
     for (Index i = 0; i < op.rows; i += width) {
         Index const rest = op.rows - i;
-        if (rest > width && rest <= 2 * width) return solve_rows<T, width, 2, columns>(op, conjugate, i, op.rows);
+        if (rest > width && rest <= 2 * width)
+            return solve_rows<T, width, 2, columns>(op, conjugate, i, op.rows);
         solve_rows<T, width, 1, columns>(op, conjugate, i, std::min(i + width, op.rows));
     }
 }

@@ -25,8 +25,8 @@ template <class T> inline constexpr int narrowest = is_complex<T> ? 2 : 1;
 /// Number of reals of T in a vector of `bytes` bytes.
 template <class T, int bytes> inline constexpr int lanes = bytes / static_cast<int>(sizeof(Real<T>));
 
-/// Whether vectors of `bytes` bytes are only for old processors, without AVX2. These get fewer kernels, which saves
-/// compile time.
+/// Whether vectors of `bytes` bytes are only for old processors, without AVX2. These get fewer kernels, which
+/// saves compile time.
 #if defined(__x86_64__)
 template <int bytes> inline constexpr bool is_fallback = bytes == 16;
 #else
@@ -36,7 +36,9 @@ template <int bytes> inline constexpr bool is_fallback = false;
 template <class R, int width> struct VectorType {
     typedef R type __attribute__((vector_size(width * sizeof(R))));
 };
-template <class R> struct VectorType<R, 1> { using type = R; };
+template <class R> struct VectorType<R, 1> {
+    using type = R;
+};
 template <class R, int width> using VectorOf = typename VectorType<R, width>::type;
 
 template <class Vector, class R> ESPALIER_INLINE void load(Vector& to, R const* from) {
@@ -46,8 +48,9 @@ template <class Vector, class R> ESPALIER_INLINE void store(Vector const& from, 
     std::memcpy(to, &from, sizeof(Vector));
 }
 
-/// Makes the compiler keep a vector of AVX-512 in a register. GCC would read it from memory again for each use, and there
-/// are fewer loads than multiplications in a cycle. Other instruction sets have too few registers.
+/// Makes the compiler keep a vector of AVX-512 in a register. GCC would read it from memory again for each
+/// use, and there are fewer loads than multiplications in a cycle. Other instruction sets have too few
+/// registers.
 template <class Vector> ESPALIER_INLINE void keep_in_register([[maybe_unused]] Vector& x) {
 #if defined(__GNUC__) && defined(__x86_64__)
     if constexpr (sizeof(Vector) == 64) asm("" : "+v"(x));
@@ -64,8 +67,7 @@ template <class R, int width> ESPALIER_INLINE void times_i(VectorOf<R, width>& x
     [&]<int... lane>(std::integer_sequence<int, lane...>) ESPALIER_INLINE_LAMBDA {
         VectorOf<R, width> const sign = {(lane % 2 ? R(1) : R(-1))...};
         x = __builtin_shufflevector(x, x, (lane ^ 1)...) * sign;
-    }
-    (std::make_integer_sequence<int, width>());
+    }(std::make_integer_sequence<int, width>());
 }
 
 // Body::run<bytes>() of vectors of so many bytes, inlined into one function for each instruction set.
@@ -85,7 +87,8 @@ template <class Body, class... Args>
 #endif
 
 /// Calls Body::run<bytes>(args...) compiled for these instructions, which the processor must support.
-template <class Body, class... Args> auto run_with([[maybe_unused]] InstructionSet instructions, Args const&... args) {
+template <class Body, class... Args>
+auto run_with([[maybe_unused]] InstructionSet instructions, Args const&... args) {
 #if defined(__x86_64__) && ESPALIER_VECTOR_BITS >= 256
 #if ESPALIER_VECTOR_BITS >= 512
     if (instructions == InstructionSet::avx512) return run_avx512<Body>(args...);

@@ -33,8 +33,8 @@ Toggle effective(Toggle option) {
 }
 
 template <class T> KernelTimings time_form(FactorForm form, WorkerTeam& team, TimingOptions const& timing) {
-    // An eighth of the cblks is measured in this time. Smaller lattices with more measured cblks would keep targets in
-    // the cache that large matrices read from memory.
+    // An eighth of the cblks is measured in this time. Smaller lattices with more measured cblks would keep
+    // targets in the cache that large matrices read from memory.
     double const available = static_cast<double>(available_memory_bytes()) / (2 * team.size());
     TimingLimits const limits{std::min(256e6, available), 4 * kernel_rate<T>() * timing.seconds};
     auto const structures = timing_structures(form, sizeof(T), limits);

@@ -20,16 +20,18 @@ struct CostModelChoice {
 
 enum class Measuring : std::uint8_t { never, if_unknown, always };
 
-/// The model for this scalar and factorization on `threads` threads of each of `processes` processes on this computer.
-/// The other processes are taken into account if this process may use enough cores for all of them. The environment
-/// variable ESPALIER_CALIBRATION replaces an automatic `calibration`; Error{usage} unless it is auto, on or off. An
-/// automatic calibration measures a model that is not known if `is_worthwhile`. If nothing is known or measured, the
-/// default model is returned. `progress`, which may be null, receives a phase during measurements. Error{cancelled}.
+/// The model for this scalar and factorization on `threads` threads of each of `processes` processes on this
+/// computer. The other processes are taken into account if this process may use enough cores for all of them.
+/// The environment variable ESPALIER_CALIBRATION replaces an automatic `calibration`; Error{usage} unless it
+/// is auto, on or off. An automatic calibration measures a model that is not known if `is_worthwhile`. If
+/// nothing is known or measured, the default model is returned. `progress`, which may be null, receives a
+/// phase during measurements. Error{cancelled}.
 CostModelChoice cost_model_for(Scalar scalar, Factorization kind, int threads, int processes,
                                Toggle calibration, bool is_worthwhile, Interrupt* interrupt,
                                ProgressSink* progress = nullptr);
 
-/// The models that cost_model_for keeps between calls. Thread-safe: while one thread measures, the others wait.
+/// The models that cost_model_for keeps between calls. Thread-safe: while one thread measures, the others
+/// wait.
 class CostModels {
   public:
     CostModels(CostModelStore store, int cores, TimingOptions timing)
@@ -40,8 +42,8 @@ class CostModels {
                            Interrupt* interrupt, ProgressSink* progress = nullptr);
 
     /// Measures all scalars and kernels on all cores with `timing` for each, and keeps the models and the
-    /// measured network. The speed of a machine changes within seconds, so each model has a part of its measurements in
-    /// each of several rounds over all models. Calls `done` after each of `num_parts`.
+    /// measured network. The speed of a machine changes within seconds, so each model has a part of its
+    /// measurements in each of several rounds over all models. Calls `done` after each of `num_parts`.
     MachineCosts measure_all(TimingOptions const& timing, std::optional<Network> const& network,
                              std::function<void()> const& done);
     static constexpr int num_models = 12, num_rounds = 3, num_parts = num_rounds * num_models;

@@ -160,12 +160,11 @@ std::string to_json(MachineCosts const& costs, MachineKey const& key) {
                                        {"blas", key.blas},
                                        {"blas_core", key.blas_core},
                                        {"espalier", key.version}});
-    Json const memory =
-        Json::object({{"one_bytes_per_s", costs.memory.one},
-                      {"all_bytes_per_s", costs.memory.all},
-                      {"one_read_bytes_per_s", costs.memory.read_one},
-                      {"all_read_bytes_per_s", costs.memory.read_all},
-                      {"first_touch_bytes_per_s", costs.memory.first_touch}});
+    Json const memory = Json::object({{"one_bytes_per_s", costs.memory.one},
+                                      {"all_bytes_per_s", costs.memory.all},
+                                      {"one_read_bytes_per_s", costs.memory.read_one},
+                                      {"all_read_bytes_per_s", costs.memory.read_all},
+                                      {"first_touch_bytes_per_s", costs.memory.first_touch}});
     return Json::object({{"format", file_format},
                          {"machine", machine},
                          {"memory", memory},

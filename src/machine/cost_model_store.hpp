@@ -30,8 +30,8 @@ MachineKey this_machine();
 struct MeasuredModel {
     Scalar scalar = Scalar::d;
     Calibration calibration; ///< For one thread, so its contention is 1.
-    std::vector<std::pair<int, double>>
-        contention; ///< Numbers of threads above 1, ascending, and their factors.
+    /// Numbers of threads above 1, ascending, and their factors.
+    std::vector<std::pair<int, double>> contention;
 
     /// The model for `threads` on `cores`. Contention is interpolated between the measured numbers of
     /// threads; nothing is returned beyond the largest. More threads than cores share the cores.

@@ -17,14 +17,25 @@ constexpr int most_nodes = 1 << 10; // tables of nodes are quadratic
 constexpr double highest_bandwidth = 1e18;
 
 // The keys of a machine file, and the further keys of the file that `espalier machine` writes.
-constexpr std::string_view keys[] = {
-    "name",           "nodes",          "topology", "numa_nodes", "cores_per_numa_node", "distances",
-    "memory_factors", "stream_factors", "speed",    "contention", "core_bytes_per_s",    "numa_node_bytes_per_s",
-    "network",        "cost_model",     "comment"};
+constexpr std::string_view keys[] = {"name",
+                                     "nodes",
+                                     "topology",
+                                     "numa_nodes",
+                                     "cores_per_numa_node",
+                                     "distances",
+                                     "memory_factors",
+                                     "stream_factors",
+                                     "speed",
+                                     "contention",
+                                     "core_bytes_per_s",
+                                     "numa_node_bytes_per_s",
+                                     "network",
+                                     "cost_model",
+                                     "comment"};
 constexpr std::string_view other_keys[] = {
     "espalier", "cpu",       "cores",           "packages",
     "caches",   "cpu_quota", "default_threads", "available_memory_bytes",
-    "blas",     "dgemm",     "numa_factors", "roofline"};
+    "blas",     "dgemm",     "numa_factors",    "roofline"};
 constexpr std::string_view network_keys[] = {"latency_s", "bytes_per_s", "overhead_s", "copy_bytes_per_s"};
 constexpr std::string_view cost_model_keys[] = {"models", "memory", "network"};
 constexpr std::string_view other_cost_model_keys[] = {"format", "machine", "file"};

@@ -30,7 +30,8 @@ struct SimulatedMachine {
     std::optional<double> contention; ///< While all cores compute; if empty, that of the cost model.
     /// Bytes per second that a thread can stream; if empty, as on this machine.
     std::optional<double> bandwidth;
-    /// Bytes per second that all cores together can read; if empty, each reads at its bandwidth, less contention.
+    /// Bytes per second that all cores together can read; if empty, each reads at its bandwidth, less
+    /// contention.
     std::optional<double> read_bandwidth;
     std::vector<MeasuredModel> models; ///< Cost models of the machine; if empty, those of this machine.
 

@@ -46,12 +46,14 @@ Index points(TimingLimits const& limits, double bytes_of_24, double operations_o
 
 BlockStructure structure_of(Graph graph) {
     CompressedGraph const compressed = compress(std::move(graph));
-    return symbolic_factorization(compressed, compute_ordering(compressed, OrderingOptions{}), SymbolicOptions{});
+    return symbolic_factorization(compressed, compute_ordering(compressed, OrderingOptions{}),
+                                  SymbolicOptions{});
 }
 
 } // namespace
 
-std::vector<BlockStructure> timing_structures(FactorForm form, std::size_t scalar_bytes, TimingLimits const& limits) {
+std::vector<BlockStructure> timing_structures(FactorForm form, std::size_t scalar_bytes,
+                                              TimingLimits const& limits) {
     double const sides = form.has_upper() ? 2 : 1;
     double const entry = static_cast<double>(scalar_bytes) * sides;
     std::vector<BlockStructure> structures;
@@ -59,7 +61,8 @@ std::vector<BlockStructure> timing_structures(FactorForm form, std::size_t scala
     Index const triples = points(limits, 40e6 * entry, 2.5e10 * sides);
     structures.push_back(structure_of(lattice(scalars, scalars, 1, false)));
     structures.push_back(structure_of(lattice(triples, triples, 3, true)));
-    // A plane has many cblks with few rows, whose updates have few runs. It needs up to 80 entries for a point.
+    // A plane has many cblks with few rows, whose updates have few runs. It needs up to 80 entries for a
+    // point.
     Index const side = std::min(8 * scalars, static_cast<Index>(std::sqrt(limits.bytes / (80 * entry))));
     structures.push_back(structure_of(lattice(std::max<Index>(side, 6), 1, 1, true)));
     return structures;

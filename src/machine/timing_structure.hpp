@@ -1,6 +1,6 @@
-// The block structures that kernels are timed on: those of two cubic lattices, one with 7-point stencils and one
-// unknown a point, and one with 27-point stencils and three unknowns. They are ordered and split as in a solve, so
-// that panels and updates have the sizes, and memory has the distances, of real ones.
+// The block structures that kernels are timed on: those of two cubic lattices, one with 7-point stencils and
+// one unknown a point, and one with 27-point stencils and three unknowns. They are ordered and split as in a
+// solve, so that panels and updates have the sizes, and memory has the distances, of real ones.
 #pragma once
 
 #include <vector>
@@ -15,6 +15,7 @@ struct TimingLimits {
     double bytes = 0;      ///< The panels need this memory.
     double operations = 0; ///< The factorization needs these; a multiply-add counts as two.
 };
-std::vector<BlockStructure> timing_structures(FactorForm form, std::size_t scalar_bytes, TimingLimits const& limits);
+std::vector<BlockStructure> timing_structures(FactorForm form, std::size_t scalar_bytes,
+                                              TimingLimits const& limits);
 
 } // namespace espalier

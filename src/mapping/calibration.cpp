@@ -40,14 +40,15 @@ struct Flops {
     std::size_t usual, strided;
 };
 constexpr Flops flops_of(PerTerm<PanelTerm> const&) {
-    return {static_cast<std::size_t>(PanelTerm::solve_flop), static_cast<std::size_t>(PanelTerm::solve_strided)};
+    return {static_cast<std::size_t>(PanelTerm::solve_flop),
+            static_cast<std::size_t>(PanelTerm::solve_strided)};
 }
 constexpr Flops flops_of(PerTerm<UpdateTerm> const&) {
     return {static_cast<std::size_t>(UpdateTerm::flop), static_cast<std::size_t>(UpdateTerm::strided)};
 }
 
-// The seconds of each term, by least squares of errors weighted by seconds^-power. Strided flops are fitted as flops
-// with an additional price, because there may be few of them.
+// The seconds of each term, by least squares of errors weighted by seconds^-power. Strided flops are fitted
+// as flops with an additional price, because there may be few of them.
 template <class Term> PerTerm<Term> weighted_fit(Samples<Term> const& samples, double power) {
     constexpr Flops flops = flops_of(PerTerm<Term>{});
     std::vector<double> a, b;

@@ -36,10 +36,10 @@ struct Calibration {
 /// dependent; the entry of a zero column is 0. (Coordinate descent: Franc, Hlavac, Navara 2005.)
 std::vector<double> nonnegative_least_squares(std::span<double const> a, std::span<double const> b);
 
-/// The model that fits these samples. Errors are weighted by seconds^(-1/3): most calls are small, but large ones
-/// take most of the time. Then all seconds are scaled such that the sum over the samples is that of their times.
-/// Samples that take four times what the others suggest are left out. Error{internal} for no panels, no updates, or
-/// a time of 0.
+/// The model that fits these samples. Errors are weighted by seconds^(-1/3): most calls are small, but large
+/// ones take most of the time. Then all seconds are scaled such that the sum over the samples is that of
+/// their times. Samples that take four times what the others suggest are left out. Error{internal} for no
+/// panels, no updates, or a time of 0.
 Calibration fit_cost_model(KernelSamples const& samples, Scalar scalar, KernelKind kind);
 
 } // namespace espalier

@@ -6,7 +6,8 @@ namespace espalier {
 
 namespace {
 
-// Uses the rule of kernels/product.cpp: columns that are a multiple of 1 KiB apart fall on few sets of the cache.
+// Uses the rule of kernels/product.cpp: columns that are a multiple of 1 KiB apart fall on few sets of the
+// cache.
 bool collides(KernelSet kernels, Index stride, Index cols) {
     return stride * static_cast<Index>(kernels.scalar_bytes) % 1024 == 0 && cols > 32;
 }

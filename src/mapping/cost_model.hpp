@@ -37,8 +37,8 @@ enum class PanelTerm : std::uint8_t {
     count
 };
 
-/// The terms of an update's time; all but the first two count twice for lu, which updates L and U. `cold` is not 0
-/// in a task of its own. In a subtree, each panel updates others right after it was computed.
+/// The terms of an update's time; all but the first two count twice for lu, which updates L and U. `cold` is
+/// not 0 in a task of its own. In a subtree, each panel updates others right after it was computed.
 enum class UpdateTerm : std::uint8_t {
     call,        ///< 1
     run,         ///< Runs of rows that have to be found in the target.
@@ -140,8 +140,8 @@ struct CostModel {
     [[nodiscard]] double update(UpdateShape const& shape) const;
     /// The addition of `rows` x `cols` received coefficients to a panel.
     [[nodiscard]] double add(Index rows, Index cols) const;
-    /// Half a solve of one right-hand side with the panel of an eliminated cblk: the time of reading its L, or
-    /// its U, from memory, and of its calls and rows.
+    /// Half a solve of one right-hand side with the panel of an eliminated cblk: the time of reading its L,
+    /// or its U, from memory, and of its calls and rows.
     [[nodiscard]] double sweep(Cblk const& cblk) const;
 };
 

@@ -74,8 +74,7 @@ void require_valid(MachineModel const& machine) {
     Network const& network = machine.network;
     if (!(network.latency >= 0) || !std::isfinite(network.latency) || !(network.bandwidth > 0))
         reject("a network with a latency of {} s and {} bytes/s", network.latency, network.bandwidth);
-    if (!(network.overhead >= 0) || !(network.copy_bandwidth > 0) ||
-        !(network.first_touch_bandwidth > 0))
+    if (!(network.overhead >= 0) || !(network.copy_bandwidth > 0) || !(network.first_touch_bandwidth > 0))
         reject("a network with an overhead of {} s, copies of {} bytes/s and a first touch of {} bytes/s",
                network.overhead, network.copy_bandwidth, network.first_touch_bandwidth);
 }

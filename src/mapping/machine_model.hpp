@@ -16,10 +16,11 @@ struct Network {
     /// Processor time of a message at each end, in seconds, besides the copy: the o of the LogP model. About
     /// that of MPI on InfiniBand or in shared memory (0.3 to 1 us).
     double overhead = 0.5e-6;
-    double copy_bandwidth =
-        10e9; ///< Bytes per second that one thread copies between a block and the network.
-    /// Bytes per second at which a thread first touches memory, which the system has to clear. The sender of a block
-    /// does so before the first contribution, and the receiver while it copies. Infinite if it is not known.
+    /// Bytes per second that one thread copies between a block and the network.
+    double copy_bandwidth = 10e9;
+    /// Bytes per second at which a thread first touches memory, which the system has to clear. The sender of
+    /// a block does so before the first contribution, and the receiver while it copies. Infinite if it is not
+    /// known.
     double first_touch_bandwidth = std::numeric_limits<double>::infinity();
 
     [[nodiscard]] double seconds(double bytes) const { return latency + bytes / bandwidth; }
@@ -40,8 +41,8 @@ struct MemoryModel {
     /// The factor by which the time of a task on node i grows if all its data are on node j: a square table,
     /// row by row. Empty: derived from MachineModel::node_distances.
     std::vector<double> factors;
-    /// The factor by which a thread on node i streams slower if all data are on node j: a square table, row by
-    /// row. Empty: derived from MachineModel::node_distances, and at least that of `factors`.
+    /// The factor by which a thread on node i streams slower if all data are on node j: a square table, row
+    /// by row. Empty: derived from MachineModel::node_distances, and at least that of `factors`.
     std::vector<double> stream_factors;
     /// The bandwidth of a node's memory in bytes per second; 0: the sum of what its threads can use.
     double node_bandwidth = 0;
@@ -78,7 +79,8 @@ struct MachineModel {
     /// A number of the worker's core among those of all processes.
     [[nodiscard]] int core_of(int worker) const {
         if (!shares_cores()) return worker;
-        return process_of(worker) * cores + static_cast<int>(std::int64_t{thread_of(worker)} * cores / threads);
+        return process_of(worker) * cores +
+               static_cast<int>(std::int64_t{thread_of(worker)} * cores / threads);
     }
     [[nodiscard]] int node_of(int worker) const {
         return node_of_thread.empty() ? 0 : node_of_thread[thread_of(worker)];

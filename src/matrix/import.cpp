@@ -143,8 +143,8 @@ template <class T> void MatrixImport<T>::set_values(std::span<T const> values) {
 
 template <class T> std::vector<T> MatrixImport<T>::in_order_of_view(std::span<T const> of_stored) const {
     if (std::ssize(of_stored) != matrix_.stored())
-        throw Error(Status::usage,
-                    fmt::format("there are {} numbers for {} stored entries", of_stored.size(), matrix_.stored()));
+        throw Error(Status::usage, fmt::format("there are {} numbers for {} stored entries", of_stored.size(),
+                                               matrix_.stored()));
     bool const hermitian = matrix_.symmetry == Symmetry::hermitian;
     std::vector<T> result(entries_);
     for (Offset k = 0; k < entries_; ++k) {

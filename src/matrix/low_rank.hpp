@@ -7,8 +7,8 @@
 
 namespace espalier {
 
-/// The number of products in W W^H, or in its lower triangle unless `symmetry` is general, before those of one
-/// entry are summed. A double, because it may be larger than any index.
+/// The number of products in W W^H, or in its lower triangle unless `symmetry` is general, before those of
+/// one entry are summed. A double, because it may be larger than any index.
 template <class T> double count_products(CscMatrix<T> const& w, Symmetry symmetry);
 
 /// sign W W^H on the pattern of its products, with this symmetry: W W^T if it is symmetric.

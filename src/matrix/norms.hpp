@@ -29,7 +29,8 @@ inline double larger(double largest, double value) {
 }
 
 template <class T> double infinity_norm(std::span<T const> x) {
-    // Lanes, because a comparison waits for the one before. The compiler makes vectors of them without the test for NaN.
+    // Lanes, because a comparison waits for the one before. The compiler makes vectors of them without the
+    // test for NaN.
     constexpr std::size_t lanes = 8;
     double largest[lanes] = {};
     std::int64_t is_nan[lanes] = {}; // as wide as the numbers

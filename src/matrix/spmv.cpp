@@ -121,7 +121,8 @@ ESPALIER_INSTANTIATE_FUNCTION(scale_block)
 ESPALIER_INSTANTIATE_FUNCTION(multiply)
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void add_product(MatrixOp, T, CscMatrix<T> const&, IndexRange, T const*, T*);                   \
-    template void add_product(MatrixOp, T, CscMatrix<T> const&, IndexRange, T const*, ProductTarget<T> const&);
+    template void add_product(MatrixOp, T, CscMatrix<T> const&, IndexRange, T const*,                        \
+                              ProductTarget<T> const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

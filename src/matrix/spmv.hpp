@@ -21,7 +21,8 @@ template <class T> void multiply(MatrixOp op, T alpha, CscMatrix<T> const& a, st
 template <class T>
 void add_product(MatrixOp op, T alpha, CscMatrix<T> const& a, IndexRange columns, T const* x, T* y);
 
-/// The memory that receives a product. Row i is added to y[i] if `own` contains i, and to others[i] otherwise.
+/// The memory that receives a product. Row i is added to y[i] if `own` contains i, and to others[i]
+/// otherwise.
 template <class T> struct ProductTarget {
     T* y;
     IndexRange own;

@@ -11,8 +11,8 @@
 #include "core/error.hpp"
 #include "core/names.hpp"
 #include "core/suggest.hpp"
-#include "runtime/other_runtime.hpp"
 #include "options/parse_value.hpp"
+#include "runtime/other_runtime.hpp"
 
 namespace espalier {
 
@@ -177,17 +177,20 @@ constexpr int most_threads = 4096;
 constexpr Index most_columns = 1'000'000;
 
 constexpr std::array table = {
-    choice<&Options::factorization>({"factorization", analyses, method, "KIND",
-                                     "factorization of the matrix: Cholesky (llh, llt), LDL (ldlt, ldlh) or LU (lu)",
-                                     "chosen from its symmetry and diagonal"}),
-    choice<&Options::matching>({"matching", analyses, method, "WHEN",
-                                "permute rows (lu) or form pairs of them (ldlt, ldlh) by a maximum-product matching",
-                                "if a diagonal entry is zero or weak"}),
+    choice<&Options::factorization>(
+        {"factorization", analyses, method, "KIND",
+         "factorization of the matrix: Cholesky (llh, llt), LDL (ldlt, ldlh) or LU (lu)",
+         "chosen from its symmetry and diagonal"}),
+    choice<&Options::matching>(
+        {"matching", analyses, method, "WHEN",
+         "permute rows (lu) or form pairs of them (ldlt, ldlh) by a maximum-product matching",
+         "if a diagonal entry is zero or weak"}),
     choice<&Options::scaling>(
         {"scaling", analyses, method, "WHEN", "scale rows and columns", "for lu, ldlt and ldlh"}),
-    choice<&Options::method>({"method", here, method, "METHOD",
-                              "complete factorization, or incomplete factorization by level of fill (ILU, IC) as "
-                              "preconditioner of a Krylov method; auto: chosen by predicted memory and time"}),
+    choice<&Options::method>(
+        {"method", here, method, "METHOD",
+         "complete factorization, or incomplete factorization by level of fill (ILU, IC) as "
+         "preconditioner of a Krylov method; auto: chosen by predicted memory and time"}),
     choice<&Options::mixed_precision>({"mixed-precision", systems, accuracy, "",
                                        "factorize in single precision and refine to the precision of the "
                                        "run; fall back to full precision if single precision is not accurate "
@@ -201,17 +204,20 @@ constexpr std::array table = {
     ordering({"ordering", analyses, method, "METHOD|FILE",
               "ordering of the unknowns: a method, or a file with the new position of each row",
               "dissection, or amd or scotch if that saves time; natural for --method ilu"}),
-    choice<&Options::reuse_ordering>(
-        {"reuse-ordering", none, method, "",
-         "adapt the ordering of the solver's last analysis to a changed pattern instead of finding a new one"}),
-    count<&Options::levels>({"levels", here, method, "K", "ilu: levels of fill of ILU(k) and IC(k)"}, 0, 1'000'000),
-    count<&Options::block_size>({"block-size", here, method, "B", "ilu: size of dense blocks", "found from the matrix"},
-                                1, 6, "auto"),
+    choice<&Options::reuse_ordering>({"reuse-ordering", none, method, "",
+                                      "adapt the ordering of the solver's last analysis to a changed pattern "
+                                      "instead of finding a new one"}),
+    count<&Options::levels>({"levels", here, method, "K", "ilu: levels of fill of ILU(k) and IC(k)"}, 0,
+                            1'000'000),
+    count<&Options::block_size>(
+        {"block-size", here, method, "B", "ilu: size of dense blocks", "found from the matrix"}, 1, 6,
+        "auto"),
     coarsen({"coarsen", here, method, "STRING",
              "ilu: aggregation of rows into tasks by a coarse string such as CD(4) (docs/user-guide.md)"}),
-    choice<&Options::runtime>({"runtime", here, method, "RUNTIME",
-                               "ilu: runtime that executes the tasks: threads of Espalier with the policy of --schedule, or "
-                               "oneTBB or OpenMP, if this build has them"}),
+    choice<&Options::runtime>(
+        {"runtime", here, method, "RUNTIME",
+         "ilu: runtime that executes the tasks: threads of Espalier with the policy of --schedule, or "
+         "oneTBB or OpenMP, if this build has them"}),
     count<&Options::threads>({"threads", runs, machine, "T", "worker threads of each process",
                               "the cores that the process may use"},
                              1, most_threads, "auto"),
@@ -236,13 +242,15 @@ constexpr std::array table = {
          "default model",
          "measured once before a long factorization, and kept"}),
     choice<&Options::record_trace>({"record-trace", none, scheduling, "", "record what each thread does"}),
-    choice<&Options::schedule>(
-        {"schedule", runs, scheduling, "POLICY",
-         "which worker runs which task; static: lists made in advance; dynamic: a tree of queues; places: queues of "
-         "cores and of NUMA nodes; nas: one queue for each NUMA node; auto: simulations choose the policy, --split "
-         "and the widths of column blocks"}),
-    choice<&Options::push_init>({"push-init", runs, scheduling, "WHERE",
-                                 "places: panels or tiles are distributed to the NUMA nodes in turn or at random, and tasks follow"}),
+    choice<&Options::schedule>({"schedule", runs, scheduling, "POLICY",
+                                "which worker runs which task; static: lists made in advance; dynamic: a "
+                                "tree of queues; places: queues of "
+                                "cores and of NUMA nodes; nas: one queue for each NUMA node; auto: "
+                                "simulations choose the policy, --split "
+                                "and the widths of column blocks"}),
+    choice<&Options::push_init>(
+        {"push-init", runs, scheduling, "WHERE",
+         "places: panels or tiles are distributed to the NUMA nodes in turn or at random, and tasks follow"}),
     choice<&Options::push>(
         {"push", runs, scheduling, "WHERE", "places: list that receives a ready task (docs/scheduling.md)"}),
     choice<&Options::select>({"select", runs, scheduling, "WHERE",
@@ -251,10 +259,10 @@ constexpr std::array table = {
         {"strict", runs, scheduling, "", "dynamic, places, nas: no stealing across NUMA nodes"}),
     count<&Options::seed>({"seed", runs, scheduling, "N", "places: seed of the random choices"}, 0,
                           std::numeric_limits<std::int64_t>::max()),
-    choice<&Options::allocation>(
-        {"alloc", runs, machine, "POLICY",
-         "where the memory of the coefficients is: near one thread, near the threads that own them, or on all NUMA "
-         "nodes in turn"}),
+    choice<&Options::allocation>({"alloc", runs, machine, "POLICY",
+                                  "where the memory of the coefficients is: near one thread, near the "
+                                  "threads that own them, or on all NUMA "
+                                  "nodes in turn"}),
     choice<&Options::splitting>(
         {"split", analyses, scheduling, "KIND",
          "tasks of a column block: 1d: one; 2d: one for each group of rows if the block is wide and several "
@@ -268,8 +276,9 @@ constexpr std::array table = {
     count<&Options::split_idle>({"split-idle", analyses, scheduling, "N",
                                  "dynamic: least number of idle threads for which a task is divided"},
                                 1, most_columns),
-    real<&Options::split_seconds, -1>(
-        {"split-seconds", analyses, scheduling, "SECONDS", "dynamic: least predicted time of a task that is divided"}, ""),
+    real<&Options::split_seconds, -1>({"split-seconds", analyses, scheduling, "SECONDS",
+                                       "dynamic: least predicted time of a task that is divided"},
+                                      ""),
     count<&Options::subtrees_per_worker>(
         {"subtrees-per-worker", analyses, scheduling, "N",
          "a subtree of the elimination tree is one task if it costs at most 1/N of the work of a worker"},
@@ -286,34 +295,40 @@ constexpr std::array table = {
         {"amalgamation-fill", none, method, "SHARE",
          "zeros that amalgamation may store, relative to the entries of the factor"},
         ""),
-    choice<&Options::supernodes>({"supernodes", here, method, "WHEN",
-                                  "factorize by dense blocks of columns; off: lu by single columns of its block triangular "
-                                  "form, in one thread of one process, as for circuits",
-                                  "off for lu if the factors are too sparse for blocks"}),
+    choice<&Options::supernodes>(
+        {"supernodes", here, method, "WHEN",
+         "factorize by dense blocks of columns; off: lu by single columns of its block triangular "
+         "form, in one thread of one process, as for circuits",
+         "off for lu if the factors are too sparse for blocks"}),
     choice<&Options::pivoting>(
         {"pivoting", here, method, "KIND",
-         "ldlt, ldlh, lu: static replaces small pivots; delayed eliminates columns without a good pivot later, in "
+         "ldlt, ldlh, lu: static replaces small pivots; delayed eliminates columns without a good pivot "
+         "later, in "
          "a larger block; auto: delayed where static would replace pivots or lose accuracy"}),
-    real<&Options::pivot_tolerance, -1>({"pivot-tolerance", here, method, "U",
-                                         "delayed, auto: least pivot relative to the other entries of its column"},
-                                        ""),
-    real<&Options::pivot_threshold, -1>({"pivot-threshold", none, accuracy, "SHARE",
-                                         "pivots below this share of the largest entry are replaced",
-                                         "the square root of the machine epsilon; less if columns are delayed"}),
+    real<&Options::pivot_tolerance, -1>(
+        {"pivot-tolerance", here, method, "U",
+         "delayed, auto: least pivot relative to the other entries of its column"},
+        ""),
+    real<&Options::pivot_threshold, -1>(
+        {"pivot-threshold", none, accuracy, "SHARE",
+         "pivots below this share of the largest entry are replaced",
+         "the square root of the machine epsilon; less if columns are delayed"}),
     choice<&Options::refine>(
         {"refine", systems, accuracy, "METHOD",
          "method that improves the solution: iterative refinement (ir) or a Krylov method",
          "ir, then gmres if ir stalls; for --method ilu cg or gmres"}),
-    count<&Options::max_refine_iterations>({"max-refine-iterations", systems, accuracy, "N",
-                                            "maximum number of steps of the method that improves the solution",
-                                            "the default of the method"},
-                                           1, 1'000'000, "auto"),
+    count<&Options::max_refine_iterations>(
+        {"max-refine-iterations", systems, accuracy, "N",
+         "maximum number of steps of the method that improves the solution", "the default of the method"},
+        1, 1'000'000, "auto"),
     real<&Options::tolerance, 0>({"tolerance", systems, accuracy, "E",
                                   "backward error up to which a system counts as solved",
                                   "1e-12 in double, 1e-5 in single precision"}),
     max_memory({"max-memory", here, machine, "SIZE",
-                "limit of the memory, such as 512M, 4G or 1.5GiB: steps that need more are refused; the processes of "
-                "a computer share the limit", "no limit"}),
+                "limit of the memory, such as 512M, 4G or 1.5GiB: steps that need more are refused; the "
+                "processes of "
+                "a computer share the limit",
+                "no limit"}),
 };
 
 } // namespace option_rows
@@ -331,7 +346,8 @@ std::string OptionRow::description() const {
     std::string text(help);
     if (type == OptionType::flag) return text;
     if (choices.size() > 1)
-        text += fmt::format(" ({}{})", fmt::join(choices, ", "), type == OptionType::text ? " or " + other_text(placeholder) : "");
+        text += fmt::format(" ({}{})", fmt::join(choices, ", "),
+                            type == OptionType::text ? " or " + other_text(placeholder) : "");
     text += " [" + get(Options{}, *this);
     if (!automatic.empty()) text += ": " + std::string(automatic);
     return text + "]";

@@ -21,7 +21,7 @@ inline constexpr UnknownIfNegative unknown_if_negative;
 
 /// Calls visit(name, member) or visit(name, member, unknown_if_negative) for each field.
 template <class R, class Visit>
-requires is_report<R, ScheduleReport>
+    requires is_report<R, ScheduleReport>
 void visit_fields(R& r, Visit&& visit) {
     visit("schedule_chosen", r.policy);
     visit("split_chosen", r.splitting);
@@ -36,7 +36,7 @@ void visit_fields(R& r, Visit&& visit) {
 }
 
 template <class R, class Visit>
-requires is_report<R, AnalysisReport>
+    requires is_report<R, AnalysisReport>
 void visit_fields(R& r, Visit&& visit) {
     visit("ordering_s", r.ordering_s);
     visit("symbolic_s", r.symbolic_s);
@@ -67,7 +67,7 @@ void visit_fields(R& r, Visit&& visit) {
 }
 
 template <class R, class Visit>
-requires is_report<R, FactorReport>
+    requires is_report<R, FactorReport>
 void visit_fields(R& r, Visit&& visit) {
     visit("assembly_s", r.assembly_s);
     visit("time_s", r.time_s);
@@ -109,7 +109,7 @@ void visit_fields(R& r, Visit&& visit) {
 }
 
 template <class R, class Visit>
-requires is_report<R, IncompleteReport>
+    requires is_report<R, IncompleteReport>
 void visit_fields(R& r, Visit&& visit) {
     visit("levels", r.levels);
     visit("block_size", r.block_size);
@@ -136,7 +136,7 @@ void visit_fields(R& r, Visit&& visit) {
 
 // Omits the errors of the solution, which are fields of the whole report.
 template <class R, class Visit>
-requires is_report<R, RefineReport>
+    requires is_report<R, RefineReport>
 void visit_fields(R& r, Visit&& visit) {
     visit("method", r.method);
     visit("iterations", r.iterations);
@@ -148,7 +148,7 @@ void visit_fields(R& r, Visit&& visit) {
 }
 
 template <class R, class Visit>
-requires is_report<R, ProcessPrediction>
+    requires is_report<R, ProcessPrediction>
 void visit_fields(R& r, Visit&& visit) {
     visit("cblks", r.cblks);
     visit("busy_s", r.busy_s);
@@ -164,7 +164,7 @@ void visit_fields(R& r, Visit&& visit) {
 }
 
 template <class R, class Visit>
-requires is_report<R, Prediction>
+    requires is_report<R, Prediction>
 void visit_fields(R& r, Visit&& visit) {
     visit("processes", r.processes);
     visit("threads", r.threads);
@@ -192,7 +192,7 @@ void visit_fields(R& r, Visit&& visit) {
 /// Calls visit(group, name, member...) for each field of the whole report; `group` is empty for fields of the
 /// root.
 template <class R, class Visit>
-requires is_report<R, Report>
+    requires is_report<R, Report>
 void visit_fields(R& r, Visit&& visit) {
     auto const in = [&visit](char const* group) {
         return [&visit, group](char const* name, auto& member, auto... mark) {

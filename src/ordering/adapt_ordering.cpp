@@ -13,7 +13,8 @@ namespace {
 class Tree {
   public:
     explicit Tree(std::vector<Index> parents)
-        : parent_(std::move(parents)), first_(parent_.size() + 1), depth_(first_.size(), 0), jump_(first_.size()) {
+        : parent_(std::move(parents)), first_(parent_.size() + 1), depth_(first_.size(), 0),
+          jump_(first_.size()) {
         for (Index& p : parent_)
             if (p < 0) p = root();
         parent_.push_back(root());
@@ -23,7 +24,8 @@ class Tree {
         for (Index k = root() - 1; k >= 0; --k) {
             Index const p = parent_[k], over = jump_[p];
             depth_[k] = depth_[p] + 1;
-            // Myers 1983, "An applicative random-access stack": jumps of equal lengths join to one of twice the length.
+            // Myers 1983, "An applicative random-access stack": jumps of equal lengths join to one of twice
+            // the length.
             jump_[k] = depth_[p] - depth_[over] == depth_[over] - depth_[jump_[over]] ? jump_[over] : p;
         }
     }
@@ -31,7 +33,9 @@ class Tree {
     [[nodiscard]] Index size() const { return std::ssize(first_); }
     [[nodiscard]] Index root() const { return size() - 1; }
     [[nodiscard]] Index parent(Index k) const { return parent_[k]; }
-    [[nodiscard]] bool contains(Index subtree, Index node) const { return first_[subtree] <= node && node <= subtree; }
+    [[nodiscard]] bool contains(Index subtree, Index node) const {
+        return first_[subtree] <= node && node <= subtree;
+    }
     [[nodiscard]] bool are_related(Index a, Index b) const { return contains(a, b) || contains(b, a); }
 
     [[nodiscard]] Index lowest_common_ancestor(Index a, Index b) const {
@@ -45,7 +49,8 @@ class Tree {
 
 class Adaptation {
   public:
-    Adaptation(CompressedGraph const& compressed, SeparatorTree const& previous, OrderingOptions const& options)
+    Adaptation(CompressedGraph const& compressed, SeparatorTree const& previous,
+               OrderingOptions const& options)
         : compressed_(compressed), graph_(compressed.graph), previous_(previous), options_(options),
           tree_(previous.parent), node_(graph_.num_vertices, none), has_moved_(graph_.num_vertices, 0) {}
 
@@ -69,7 +74,9 @@ class Adaptation {
         for (Index const row : previous_.inverse) {
             Index const v = compressed_.vertex_of_row[row], node = previous_.node_of_row[row];
             if (node_[v] == none) by_position_.push_back(v);
-            node_[v] = is_last[v] ? tree_.root() : node_[v] == none ? node : tree_.lowest_common_ancestor(node_[v], node);
+            node_[v] = is_last[v]         ? tree_.root()
+                       : node_[v] == none ? node
+                                          : tree_.lowest_common_ancestor(node_[v], node);
         }
         std::erase_if(by_position_, [&](Index v) { return is_last[v]; });
     }
@@ -81,7 +88,8 @@ class Adaptation {
                 if (w < v && !tree_.are_related(node_[v], node_[w])) body(v, w);
     }
 
-    // The end with more broken edges moves, which mends the others as well where they break the same separator.
+    // The end with more broken edges moves, which mends the others as well where they break the same
+    // separator.
     void move_ends_of_broken_edges() {
         std::vector<Index> broken(graph_.num_vertices, 0);
         for_each_broken_edge([&](Index v, Index w) { ++broken[v], ++broken[w]; });
@@ -115,8 +123,8 @@ class Adaptation {
         return 2 * reordered_ <= std::ssize(by_position_);
     }
 
-    // The subtrees that are ordered anew count as single nodes, and vertices that moved come first in their node. The
-    // last vertices of the compressed graph follow all others.
+    // The subtrees that are ordered anew count as single nodes, and vertices that moved come first in their
+    // node. The last vertices of the compressed graph follow all others.
     std::vector<Index> vertices_by_node() {
         auto const bucket_of = [&](Index v) {
             Index const subtree = subtree_[node_[v]];
@@ -152,11 +160,13 @@ class Adaptation {
     SeparatorTree const& previous_;
     OrderingOptions const& options_;
     Tree tree_;
-    std::vector<Index> by_position_; // the vertices by their first rows in the previous ordering, without the last ones
-    std::vector<Index> node_;        // for each vertex
-    std::vector<char> has_moved_;    // for each vertex
-    std::vector<Index> subtree_;     // for each node the root of the subtree with it that is ordered anew, or none
-    std::vector<Index> bucket_ptr_;  // for each node the vertices that moved into it, and its own
+    std::vector<Index>
+        by_position_; // the vertices by their first rows in the previous ordering, without the last ones
+    std::vector<Index> node_;     // for each vertex
+    std::vector<char> has_moved_; // for each vertex
+    std::vector<Index>
+        subtree_; // for each node the root of the subtree with it that is ordered anew, or none
+    std::vector<Index> bucket_ptr_; // for each node the vertices that moved into it, and its own
     Index moved_ = 0, reordered_ = 0;
 };
 

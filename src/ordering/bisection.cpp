@@ -14,7 +14,8 @@ constexpr double largest_half = 0.56;
 void Bisection::weigh(CutGraph const& graph, Halves const& halves, Vertex v) {
     std::int32_t gain = 0;
     for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e)
-        gain += halves.part[graph.adj[e]] != halves.part[v] ? graph.weight_of_edge(e) : -graph.weight_of_edge(e);
+        gain +=
+            halves.part[graph.adj[e]] != halves.part[v] ? graph.weight_of_edge(e) : -graph.weight_of_edge(e);
     gain_[v] = gain;
 }
 
@@ -63,7 +64,8 @@ void Bisection::refine(CutGraph const& graph, Halves& halves, int passes) {
     for (GainQueue& queue : queues_) queue.reserve(n);
     gain_.resize(std::max<std::size_t>(gain_.size(), n));
     has_moved_.resize(std::max<std::size_t>(has_moved_.size(), n), 0);
-    while (passes-- > 0 && pass(graph, halves)) {}
+    while (passes-- > 0 && pass(graph, halves)) {
+    }
 }
 
 bool Bisection::pass(CutGraph const& graph, Halves& halves) {

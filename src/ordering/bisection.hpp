@@ -1,6 +1,6 @@
 // Divides a graph into two parts with few edges between them, by moving vertices from one part to the other
-// (Fiduccia, Mattheyses 1982). On coarse levels the weight of cut edges tells more about a cut than the weight
-// of a separator, because a separator has at least the thickness of a contracted vertex.
+// (Fiduccia, Mattheyses 1982). On coarse levels the weight of cut edges tells more about a cut than the
+// weight of a separator, because a separator has at least the thickness of a contracted vertex.
 #pragma once
 
 #include <array>

@@ -14,7 +14,7 @@ namespace espalier {
 
 /// A graph with one vertex per group of merged vertices.
 struct CompressedGraph {
-    Graph graph; ///< The weights are numbers of rows.
+    Graph graph;                      ///< The weights are numbers of rows.
     std::vector<Index> vertex_of_row; ///< The vertex in `graph` of each row of the matrix.
     /// Vertices that every ordering must number last, ascending: the unknowns of a Schur complement, which is
     /// dense regardless of the edges between them. `graph` is without these edges.
@@ -30,8 +30,8 @@ using VertexPairs = std::vector<std::pair<Index, Index>>;
 /// in every ordering; pairs with a vertex in `last` are ignored. Throws Error{usage} if a vertex in `last`
 /// does not exist or is listed twice.
 ///
-/// The groups have the order of their first members. If that scatters neighbours over a large graph and `last`
-/// is empty, they have the order of breadth-first searches.
+/// The groups have the order of their first members. If that scatters neighbours over a large graph and
+/// `last` is empty, they have the order of breadth-first searches.
 CompressedGraph compress(Graph graph, std::span<Index const> last = {}, VertexPairs const& pairs = {});
 
 /// The graph with every vertex as a group, for orderings of matrix rows. Throws the errors of compress().

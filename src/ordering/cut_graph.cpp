@@ -10,7 +10,8 @@ namespace espalier {
 CutGraph cut_graph(Graph const& graph) {
     constexpr Index limit = Index(1) << 30;
     if (graph.num_vertices >= limit)
-        throw Error(Status::unsupported, "the ordering 'dissection' needs a graph of fewer than 2^30 vertices");
+        throw Error(Status::unsupported,
+                    "the ordering 'dissection' needs a graph of fewer than 2^30 vertices");
     CutGraph cut;
     cut.ptr = graph.ptr;
     cut.adj.assign(graph.adj.begin(), graph.adj.end());

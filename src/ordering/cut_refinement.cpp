@@ -68,7 +68,8 @@ void CutRefinement::grow(CutGraph const& graph, Vertex seed, Cut& cut) {
 
 void CutRefinement::refine(CutGraph const& graph, Cut& cut, int passes) {
     reserve(graph);
-    while (passes-- > 0 && pass(graph, cut)) {}
+    while (passes-- > 0 && pass(graph, cut)) {
+    }
 }
 
 void CutRefinement::insert(CutGraph const& graph, Vertex v) {
@@ -80,7 +81,7 @@ void CutRefinement::insert(CutGraph const& graph, Vertex v) {
 int CutRefinement::choose_side(CutGraph const& graph, Cut const& cut) const {
     if (queues_[0].empty() || queues_[1].empty()) return queues_[0].empty() ? 1 : 0;
     std::int32_t const gain[2] = {queues_[0].top_gain(), queues_[1].top_gain()};
-    int const side = gain[0] != gain[1] ? (gain[1] > gain[0] ? 1 : 0)
+    int const side = gain[0] != gain[1]               ? (gain[1] > gain[0] ? 1 : 0)
                      : cut.weight[0] != cut.weight[1] ? (cut.weight[1] < cut.weight[0] ? 1 : 0)
                                                       : static_cast<int>(moves_.size() & 1);
     double const after = static_cast<double>(cut.weight[side] + graph.weight[queues_[side].top()]);

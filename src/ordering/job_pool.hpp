@@ -22,9 +22,9 @@ template <class Job> class JobPool {
         changed_.notify_one();
     }
 
-    /// Runs all jobs on `threads` threads, the caller included, but at most 128, or on fewer if the system has no
-    /// more. Each thread calls make() for its work space and perform(job, work space) for its jobs. Rethrows the first
-    /// exception, after which no more jobs start.
+    /// Runs all jobs on `threads` threads, the caller included, but at most 128, or on fewer if the system
+    /// has no more. Each thread calls make() for its work space and perform(job, work space) for its jobs.
+    /// Rethrows the first exception, after which no more jobs start.
     template <class Make, class Perform> void run(int threads, Make const& make, Perform const& perform) {
         auto const work = [&] {
             try {

@@ -17,14 +17,15 @@ struct Lattice {
     std::vector<std::array<int, 3>> steps; ///< Differences w - v of the points of edges, for vertices w > v.
 };
 
-/// The lattice whose points are the vertices in their order and whose steps are at most 2 in each direction, or
-/// nothing if the edges do not fit into any. Takes time linear in the edges; most graphs without such an order
-/// are refused after a few hundred vertices.
+/// The lattice whose points are the vertices in their order and whose steps are at most 2 in each direction,
+/// or nothing if the edges do not fit into any. Takes time linear in the edges; most graphs without such an
+/// order are refused after a few hundred vertices.
 std::optional<Lattice> find_lattice(Graph const& graph);
 
-/// perm[old] = new of a nested dissection by layers of points, with order_leaf() on small parts. Layers may be
-/// oblique: with steps along the axes, those with equal sums of coordinates are the smallest separators of a cube.
-/// The result does not depend on the number of threads. Error{cancelled}.
-std::vector<Index> order_lattice(Graph const& graph, Lattice const& lattice, int threads, Interrupt* interrupt);
+/// perm[old] = new of a nested dissection by layers of points, with order_leaf() on small parts. Layers may
+/// be oblique: with steps along the axes, those with equal sums of coordinates are the smallest separators of
+/// a cube. The result does not depend on the number of threads. Error{cancelled}.
+std::vector<Index> order_lattice(Graph const& graph, Lattice const& lattice, int threads,
+                                 Interrupt* interrupt);
 
 } // namespace espalier

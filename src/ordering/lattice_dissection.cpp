@@ -21,8 +21,8 @@ constexpr double largest_share = 0.7; // largest share of the weight in a part
 
 using Step = std::array<int, 3>;
 
-// Layers of points with the same height, normal * point. Edges change the height by at most `thickness`, so that
-// so many layers separate those above from those below.
+// Layers of points with the same height, normal * point. Edges change the height by at most `thickness`, so
+// that so many layers separate those above from those below.
 struct Direction {
     Step normal{};
     int thickness = 0;
@@ -70,8 +70,8 @@ struct LayerCut {
     double price = std::numeric_limits<double>::infinity();
 };
 
-// The weight of the separator, and more for an imbalance, whose square is the share by which it adds to the work in
-// the parts. The factors are the best of several for squares and cubes.
+// The weight of the separator, and more for an imbalance, whose square is the share by which it adds to the
+// work in the parts. The factors are the best of several for squares and cubes.
 double price_of(std::int64_t below, std::int64_t within, std::int64_t above) {
     double const imbalance = static_cast<double>(below - above) / static_cast<double>(below + above);
     return static_cast<double>(within) * (1 + 1.5 * imbalance * imbalance) + 1e-3 * std::abs(imbalance);
@@ -125,7 +125,8 @@ class LatticeDissection {
             if (!is_flat && direction.thickness > 0) directions_.push_back(direction);
         }
         std::ranges::stable_sort(directions_, {}, [](Direction const& direction) {
-            return std::abs(direction.normal[0]) + std::abs(direction.normal[1]) + std::abs(direction.normal[2]);
+            return std::abs(direction.normal[0]) + std::abs(direction.normal[1]) +
+                   std::abs(direction.normal[2]);
         });
     }
 
@@ -224,7 +225,8 @@ class LatticeDissection {
 
 } // namespace
 
-std::vector<Index> order_lattice(Graph const& graph, Lattice const& lattice, int threads, Interrupt* interrupt) {
+std::vector<Index> order_lattice(Graph const& graph, Lattice const& lattice, int threads,
+                                 Interrupt* interrupt) {
     return LatticeDissection(graph, lattice, interrupt).run(threads);
 }
 

@@ -90,7 +90,8 @@ Graph interior_of(Region const& region) {
 
 std::vector<Index> order_leaf(Region const& region) {
     if (region.num_interior <= max_exact) return EliminationGame(region).play();
-    if (region.interior_edges() > 0) return invert_permutation(minimum_degree(interior_of(region)), "minimum degree");
+    if (region.interior_edges() > 0)
+        return invert_permutation(minimum_degree(interior_of(region)), "minimum degree");
     std::vector<Index> position(region.num_interior);
     std::iota(position.begin(), position.end(), Index(0));
     return position;

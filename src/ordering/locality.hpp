@@ -1,5 +1,5 @@
-// Vertices that are neighbours are close in memory if their numbers are close, so that passes over a graph use
-// the caches. Mesh generators often number vertices of edges after those of corners, far from them.
+// Vertices that are neighbours are close in memory if their numbers are close, so that passes over a graph
+// use the caches. Mesh generators often number vertices of edges after those of corners, far from them.
 #pragma once
 
 #include <span>
@@ -16,7 +16,8 @@ bool is_scattered(Graph const& graph);
 /// The vertices in the order of breadth-first searches.
 std::vector<Index> breadth_first_order(Graph const& graph);
 
-/// The graph whose vertex k is vertex_at[k] of the given one. `vertex_at` is a permutation, `number` its inverse.
+/// The graph whose vertex k is vertex_at[k] of the given one. `vertex_at` is a permutation, `number` its
+/// inverse.
 Graph renumbered(Graph const& graph, std::span<Index const> vertex_at, std::span<Index const> number);
 
 } // namespace espalier

@@ -15,9 +15,9 @@ namespace {
 // The lists of all vertices, and the free room of QuotientGraph, have 32-bit positions up to here.
 constexpr std::size_t most_short_entries = std::size_t{1} << 30;
 
-template <class Position>
-MinimumDegree order_pattern(std::span<std::int32_t const> ptr, std::span<std::int32_t const> ind,
-                            std::span<std::int32_t> order) {
+template <class Position> MinimumDegree order_pattern(std::span<std::int32_t const> ptr,
+                                                      std::span<std::int32_t const> ind,
+                                                      std::span<std::int32_t> order) {
     auto const n = static_cast<std::int32_t>(order.size());
     auto const for_each_edge = [&](auto const& body) {
         for (std::int32_t j = 0; j < n; ++j)
@@ -38,8 +38,8 @@ MinimumDegree order_pattern(std::span<std::int32_t const> ptr, std::span<std::in
     return graph.run(order);
 }
 
-template <class Position>
-void order_graph(Graph const& graph, std::vector<std::int32_t> const& weights, std::span<std::int32_t> order) {
+template <class Position> void order_graph(Graph const& graph, std::vector<std::int32_t> const& weights,
+                                           std::span<std::int32_t> order) {
     std::vector<std::int32_t> length(order.size());
     for (std::size_t v = 0; v < length.size(); ++v) length[v] = static_cast<std::int32_t>(graph.degree(v));
     QuotientGraph<Position> quotient(weights, length);
@@ -72,8 +72,8 @@ std::vector<Index> minimum_degree(Graph const& graph) {
         sum += static_cast<double>(weight);
         least = std::min(least, weight);
     }
-    // The degrees index an array, so weights with a sum far above the number of vertices are scaled; negative or zero
-    // ones, too.
+    // The degrees index an array, so weights with a sum far above the number of vertices are scaled; negative
+    // or zero ones, too.
     bool const is_balanced =
         least > 0 && sum < std::min<double>(most_weight, 64.0 * static_cast<double>(graph.num_vertices));
     auto const balanced = is_balanced ? graph.weight : balance_weights(graph, most_weight);

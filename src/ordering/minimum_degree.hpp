@@ -1,5 +1,6 @@
-// Approximate minimum degree (Amestoy, Davis and Duff 1996). Input: a symmetric pattern; output: an order of its
-// vertices in which elimination causes little fill, and bounds of the entries and operations of the factors.
+// Approximate minimum degree (Amestoy, Davis and Duff 1996). Input: a symmetric pattern; output: an order of
+// its vertices in which elimination causes little fill, and bounds of the entries and operations of the
+// factors.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace espalier {
 
-/// A vertex with more neighbours has a dense front in every order and slows all methods down, so it comes last (the bound
-/// of AMD: Amestoy, Davis, Duff 2004, algorithm 837).
+/// A vertex with more neighbours has a dense front in every order and slows all methods down, so it comes
+/// last (the bound of AMD: Amestoy, Davis, Duff 2004, algorithm 837).
 Index dense_degree(Index num_vertices);
 
 /// The cost of an LU factorization in this order with all pivots on the diagonal: entries of L below the
@@ -22,13 +23,13 @@ struct MinimumDegree {
     double flops = 0;
 };
 
-/// Orders the square pattern A + A^T, of which A has the columns ptr and the rows ind in any order, with or without
-/// diagonal: order[new] = old. Takes little more than linear time on sparse graphs.
+/// Orders the square pattern A + A^T, of which A has the columns ptr and the rows ind in any order, with or
+/// without diagonal: order[new] = old. Takes little more than linear time on sparse graphs.
 MinimumDegree minimum_degree(std::span<std::int32_t const> ptr, std::span<std::int32_t const> ind,
                              std::span<std::int32_t> order);
 
-/// Orders the vertices of a graph with their weights, which are scaled by balance_weights() if they are far from 1:
-/// order[new] = old. Error{unsupported} for 2^30 vertices or more.
+/// Orders the vertices of a graph with their weights, which are scaled by balance_weights() if they are far
+/// from 1: order[new] = old. Error{unsupported} for 2^30 vertices or more.
 std::vector<Index> minimum_degree(Graph const& graph);
 
 } // namespace espalier

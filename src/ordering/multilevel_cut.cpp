@@ -10,17 +10,21 @@ namespace espalier {
 
 namespace {
 
-constexpr Vertex coarsest = 120;      // vertices of a graph that is cut directly
-constexpr Vertex middle_share = 12;   // the middle level has at most this part of the vertices
-constexpr Vertex large = 5000;        // graphs with more vertices are cut several times from the middle level
-constexpr int tries_of_large = 3;     // number of these cuts, which cost little for large graphs
+constexpr Vertex coarsest = 120;    // vertices of a graph that is cut directly
+constexpr Vertex middle_share = 12; // the middle level has at most this part of the vertices
+constexpr Vertex large = 5000;      // graphs with more vertices are cut several times from the middle level
+constexpr int tries_of_large = 3;   // number of these cuts, which cost little for large graphs
 constexpr std::int32_t taken = std::numeric_limits<std::int32_t>::max(); // weight that no vertex reaches
-constexpr double worth_refining = 1.6; // a level may still win if its separator is at most this many times heavier
-constexpr double worth_trying = 2.5;   // such levels are tried in further cuts only if it is at most this many times heavier
+constexpr double worth_refining =
+    1.6; // a level may still win if its separator is at most this many times heavier
+constexpr double worth_trying =
+    2.5; // such levels are tried in further cuts only if it is at most this many times heavier
 
-// The effort for a cut may take as much time as it saves later. A cut costs 12 times the cube of the separator's
-// weight in operations, at 30 Gflop/s.
-double seconds_of_work(Cut const& cut) { return 12 * std::pow(static_cast<double>(cut.weight[2]), 3) / 30e9; }
+// The effort for a cut may take as much time as it saves later. A cut costs 12 times the cube of the
+// separator's weight in operations, at 30 Gflop/s.
+double seconds_of_work(Cut const& cut) {
+    return 12 * std::pow(static_cast<double>(cut.weight[2]), 3) / 30e9;
+}
 
 // The number of further cuts to try. Each lowers the work by about 2 % and takes 40 ns for each edge.
 int further_cuts(CutGraph const& graph, Cut const& cut) {
@@ -28,7 +32,8 @@ int further_cuts(CutGraph const& graph, Cut const& cut) {
     return static_cast<int>(std::min(3.0, 0.02 * seconds_of_work(cut) / cut_s));
 }
 
-// Whether to try separators in addition to bisections. They lower the work by about 10 % and take 16 ns for each edge.
+// Whether to try separators in addition to bisections. They lower the work by about 10 % and take 16 ns for
+// each edge.
 bool may_pay_separators(CutGraph const& graph, Cut const& cut) {
     return !cut.divides() || 0.1 * seconds_of_work(cut) > 16e-9 * static_cast<double>(graph.adj.size());
 }
@@ -48,8 +53,9 @@ bool MultilevelCut::find(CutGraph const& graph, Settings& settings, Cut& cut) {
     if (settings.tries_levels) {
         cut_at_level(graph, candidate_);
         auto const is_within = [&](double factor) {
-            return !cut.divides() || (candidate_.divides() && static_cast<double>(candidate_.weight[2]) <=
-                                                                  factor * static_cast<double>(cut.weight[2]));
+            return !cut.divides() ||
+                   (candidate_.divides() &&
+                    static_cast<double>(candidate_.weight[2]) <= factor * static_cast<double>(cut.weight[2]));
         };
         settings.tries_levels = is_within(worth_trying);
         if (is_within(worth_refining)) {
@@ -60,9 +66,9 @@ bool MultilevelCut::find(CutGraph const& graph, Settings& settings, Cut& cut) {
     return cut.divides();
 }
 
-// Contracts the graph to a middle level, and starts there several times, with bisections and, if that may pay,
-// with separators on all levels. Bisections find straight cuts of lattices, separators the best cuts of many
-// other graphs. The prices on the middle level do not show which of the two is better in the end.
+// Contracts the graph to a middle level, and starts there several times, with bisections and, if that may
+// pay, with separators on all levels. Bisections find straight cuts of lattices, separators the best cuts of
+// many other graphs. The prices on the middle level do not show which of the two is better in the end.
 void MultilevelCut::find_multilevel(CutGraph const& graph, Visits visits, Cut& cut) {
     largest_ = static_cast<std::int32_t>(std::max<std::int64_t>(2, 3 * graph.total / (2 * coarsest)));
     std::size_t const middle =
@@ -151,8 +157,8 @@ Vertex MultilevelCut::match(CutGraph const& graph, std::int32_t largest, Visits 
     return count;
 }
 
-// Each vertex with the neighbour of the heaviest edge, and among those with the lightest. Visits in order keep
-// the structure of a lattice.
+// Each vertex with the neighbour of the heaviest edge, and among those with the lightest. Visits in order
+// keep the structure of a lattice.
 void MultilevelCut::match_by_weight(CutGraph const& graph, std::int32_t largest, Visits visits) {
     Vertex const n = graph.num_vertices();
     mate_.assign(n, -1);
@@ -232,7 +238,8 @@ void MultilevelCut::contract(CutGraph const& graph, std::vector<Vertex> const& n
     if (graph.edge_weight.empty())
         merge_lists(graph, number, result, [](Offset) { return 1; });
     else
-        merge_lists(graph, number, result, [weight = graph.edge_weight.data()](Offset e) { return weight[e]; });
+        merge_lists(graph, number, result,
+                    [weight = graph.edge_weight.data()](Offset e) { return weight[e]; });
 }
 
 // Writes the lists of a contracted graph. The time of the ordering depends on the inner loop: it has no
@@ -289,8 +296,8 @@ Vertex MultilevelCut::search(CutGraph const& graph, Vertex root) {
 }
 
 // The best level of a search from a vertex that is far from another one. On a lattice these levels are
-// slanted planes, which have fewer vertices than planes along the axes. Searches for vertices that are farther
-// apart cost more than they gain.
+// slanted planes, which have fewer vertices than planes along the axes. Searches for vertices that are
+// farther apart cost more than they gain.
 void MultilevelCut::cut_at_level(CutGraph const& graph, Cut& cut) {
     Vertex const farthest = search(graph, any_vertex(graph));
     auto const degree = [&](Vertex v) { return graph.ptr[v + 1] - graph.ptr[v]; };

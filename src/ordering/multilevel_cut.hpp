@@ -26,8 +26,9 @@ class MultilevelCut {
 
   private:
     struct Level {
-        CutGraph graph;             ///< The contracted graph.
-        std::vector<Vertex> number; ///< The vertex of the contracted graph for each vertex of the finer graph.
+        CutGraph graph; ///< The contracted graph.
+        /// The vertex of the contracted graph for each vertex of the finer graph.
+        std::vector<Vertex> number;
     };
     enum class Visits : std::uint8_t { in_order, shuffled };
 
@@ -42,9 +43,8 @@ class MultilevelCut {
     void match_by_weight(CutGraph const& graph, std::int32_t largest, Visits visits);
     void match_at_distance_two(CutGraph const& graph, std::int32_t largest);
     void contract(CutGraph const& graph, std::vector<Vertex> const& number, Vertex coarse, CutGraph& result);
-    template <class WeightOfEdge>
-    void merge_lists(CutGraph const& graph, std::vector<Vertex> const& number, CutGraph& result,
-                     WeightOfEdge const& weight_of_edge);
+    template <class WeightOfEdge> void merge_lists(CutGraph const& graph, std::vector<Vertex> const& number,
+                                                   CutGraph& result, WeightOfEdge const& weight_of_edge);
     void cut_at_level(CutGraph const& graph, Cut& cut);
     Vertex search(CutGraph const& graph, Vertex root);
     Vertex any_vertex(CutGraph const& graph) {

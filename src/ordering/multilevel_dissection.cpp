@@ -105,8 +105,8 @@ class MultilevelDissection {
     }
 
     Graph const& graph_;
-    Interrupt* interrupt_; // may be null
-    Vertex grain_ = 0;     // parts of at most this size stay on their thread
+    Interrupt* interrupt_;    // may be null
+    Vertex grain_ = 0;        // parts of at most this size stay on their thread
     std::vector<Index> perm_; // jobs write disjoint entries
     JobPool<Part> pool_;
 };

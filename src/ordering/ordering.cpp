@@ -57,8 +57,10 @@ std::vector<Index> order_core(Graph const& graph, OrderingOptions const& options
     case OrderingMethod::amd:
         return invert_permutation(minimum_degree(graph), "minimum degree");
     case OrderingMethod::scotch:
-        if (options.scotch_strategy.empty()) return order_by_scotch(graph, options.threads, options.interrupt);
-        return order_by_scotch_strategy(graph, options.scotch_strategy, options.threads, options.deterministic);
+        if (options.scotch_strategy.empty())
+            return order_by_scotch(graph, options.threads, options.interrupt);
+        return order_by_scotch_strategy(graph, options.scotch_strategy, options.threads,
+                                        options.deterministic);
     default:
         return order_by_dissection(graph, options.threads, options.interrupt);
     }

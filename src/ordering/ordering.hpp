@@ -12,7 +12,7 @@ namespace espalier {
 
 struct OrderingOptions {
     OrderingMethod method = OrderingMethod::dissection; ///< Method; `automatic` is dissection.
-    std::vector<Index> user_positions;              ///< For OrderingMethod::user: perm[old] = new, or empty.
+    std::vector<Index> user_positions; ///< For OrderingMethod::user: perm[old] = new, or empty.
     std::string user_file;     ///< For OrderingMethod::user without positions: file for read_permutation().
     int threads = 1;           ///< Number of threads.
     bool deterministic = true; ///< If false, the result of scotch_strategy may depend on the threads.
@@ -47,15 +47,15 @@ std::uint64_t ordering_bytes(Graph const& graph, OrderingOptions const& options)
 double predicted_scotch_seconds(Graph const& graph);
 double predicted_dissection_seconds(Graph const& graph);
 
-/// Whether a vertex has more than ten times as many neighbours as the average, as in circuits. Minimum degree often
-/// finds the better orderings of such graphs.
+/// Whether a vertex has more than ten times as many neighbours as the average, as in circuits. Minimum degree
+/// often finds the better orderings of such graphs.
 bool is_irregular(Graph const& graph);
 
 /// The vertices `vertices` (distinct, ascending) of a graph, renumbered from 0, with their weights and the
 /// edges between them. Takes time linear in all vertices and the edges of `vertices`.
 Graph induced_subgraph(Graph const& graph, std::span<Index const> vertices);
-/// Like the function above, in time linear in `vertices` and their edges. `number` has an entry -1 for each vertex, before
-/// and after the call.
+/// Like the function above, in time linear in `vertices` and their edges. `number` has an entry -1 for each
+/// vertex, before and after the call.
 Graph induced_subgraph(Graph const& graph, std::span<Index const> vertices, std::vector<Index>& number);
 
 } // namespace espalier

@@ -6,9 +6,8 @@
 
 namespace espalier {
 
-template <class Position>
-QuotientGraph<Position>::QuotientGraph(std::span<std::int32_t const> weights,
-                                       std::span<std::int32_t const> lengths)
+template <class Position> QuotientGraph<Position>::QuotientGraph(std::span<std::int32_t const> weights,
+                                                                 std::span<std::int32_t const> lengths)
     : nodes_(lengths.size()), size_(weights.begin(), weights.end()) {
     if (weights.empty()) size_.assign(lengths.size(), 1);
     constexpr std::size_t most_buckets = 4096;
@@ -148,8 +147,8 @@ template <class Position> void QuotientGraph<Position>::absorb(Node& element, st
     element.mark = 0;
 }
 
-// Moves all lists together if there is no room for `entries` more behind them. While they move, the first entry of a
-// list is in Node::begin, and in its place the vertex.
+// Moves all lists together if there is no room for `entries` more behind them. While they move, the first
+// entry of a list is in Node::begin, and in its place the vertex.
 template <class Position> void QuotientGraph<Position>::make_room(Position entries) {
     if (free_ + entries <= std::ssize(lists_)) return;
     for (std::int32_t v = 0; v < std::ssize(nodes_); ++v) {
@@ -172,7 +171,8 @@ template <class Position> void QuotientGraph<Position>::make_room(Position entri
 }
 
 // For each other element, mark - mark_ is the weight of its variables outside the new element. This loop
-// and those of update_degree() have no branches that depend on the vertices, because no processor can predict them.
+// and those of update_degree() have no branches that depend on the vertices, because no processor can predict
+// them.
 template <class Position> void QuotientGraph<Position>::weigh_outside() {
     Node* const nodes = nodes_.data();
     std::int32_t const* const lists = lists_.data();
@@ -197,8 +197,8 @@ template <class Position> void QuotientGraph<Position>::update_degrees(std::int3
     raise_mark(largest_element_);
 }
 
-// The degree without the new element. An element that has no variables outside of the new one is absorbed, and a
-// variable without other neighbours is eliminated together with the pivot.
+// The degree without the new element. An element that has no variables outside of the new one is absorbed,
+// and a variable without other neighbours is eliminated together with the pivot.
 template <class Position> void QuotientGraph<Position>::update_degree(std::int32_t pivot, std::int32_t v) {
     Node* const nodes = nodes_.data();
     std::int32_t* const sizes = size_.data();
@@ -267,8 +267,8 @@ template <class Position> void QuotientGraph<Position>::merge_bucket(std::int32_
         std::int32_t before = i;
         for (std::int32_t j = kept.next; j != none; j = nodes_[before].next) {
             Node& other = nodes_[j];
-            bool is_same = other.hash() == kept.hash() && other.length == kept.length &&
-                           other.elements == kept.elements;
+            bool is_same =
+                other.hash() == kept.hash() && other.length == kept.length && other.elements == kept.elements;
             for (Position p = other.begin + 1; is_same && p < other.begin + other.length; ++p)
                 is_same = nodes_[lists_[p]].mark == mark_;
             if (!is_same) {
@@ -285,7 +285,8 @@ template <class Position> void QuotientGraph<Position>::merge_bucket(std::int32_
     }
 }
 
-// Removes eliminated and merged variables from the list of the new element, and sets the degrees of the others.
+// Removes eliminated and merged variables from the list of the new element, and sets the degrees of the
+// others.
 template <class Position> void QuotientGraph<Position>::finish_element(std::int32_t pivot) {
     Position const first = begin_;
     Position end = first;
@@ -308,7 +309,8 @@ template <class Position> void QuotientGraph<Position>::finish_element(std::int3
 }
 
 template <class Position> void QuotientGraph<Position>::raise_mark(std::int32_t by) {
-    constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max() / 2; // the other half is for degrees
+    constexpr std::int32_t most =
+        std::numeric_limits<std::int32_t>::max() / 2; // the other half is for degrees
     mark_ += by;
     if (mark_ < most) return;
     for (Node& node : nodes_)
@@ -318,14 +320,14 @@ template <class Position> void QuotientGraph<Position>::raise_mark(std::int32_t 
 
 template <class Position> void QuotientGraph<Position>::count_costs(double pivots, double below) {
     double const lower = pivots * below + pivots * (pivots - 1) / 2;
-    double const products = pivots * below * below + below * (pivots - 1) * pivots +
-                            (pivots - 1) * pivots * (2 * pivots - 1) / 6;
+    double const products =
+        pivots * below * below + below * (pivots - 1) * pivots + (pivots - 1) * pivots * (2 * pivots - 1) / 6;
     costs_.nnz_lower += static_cast<Offset>(lower);
     costs_.flops += lower + 2 * products;
 }
 
-// A postorder of the tree in which each vertex is below the one that absorbed it. Merged variables come right before
-// it.
+// A postorder of the tree in which each vertex is below the one that absorbed it. Merged variables come right
+// before it.
 template <class Position> void QuotientGraph<Position>::write_order(std::span<std::int32_t> order) {
     auto const n = static_cast<std::int32_t>(std::ssize(nodes_));
     auto& child = head_; // the first one of each vertex

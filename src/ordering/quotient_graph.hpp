@@ -1,6 +1,6 @@
-// The quotient graph of minimum degree. Eliminated vertices are elements, whose lists are the cliques that their
-// elimination causes. The others are variables. The list of a variable has the elements that it belongs to, followed by
-// its other neighbours. Variables with equal lists are merged and eliminated together.
+// The quotient graph of minimum degree. Eliminated vertices are elements, whose lists are the cliques that
+// their elimination causes. The others are variables. The list of a variable has the elements that it belongs
+// to, followed by its other neighbours. Variables with equal lists are merged and eliminated together.
 #pragma once
 
 #include <cstdint>
@@ -34,16 +34,18 @@ template <class Position> class QuotientGraph {
 
     // Time is lost in waits for memory, so what a step needs of a vertex is in one place.
     struct Node {
-        Position begin = 0;           ///< Start of its list in lists_.
-        std::int32_t length = 0;      ///< Number of entries in the list.
-        std::int32_t elements = 0;    ///< How many entries, from the first, are elements; or is_element, is_dead.
-        std::int32_t degree = 0;      ///< Approximate degree of a variable, or weight of the list of an element.
+        Position begin = 0;      ///< Start of its list in lists_.
+        std::int32_t length = 0; ///< Number of entries in the list.
+        /// How many entries, from the first, are elements; or is_element, is_dead.
+        std::int32_t elements = 0;
+        /// Approximate degree of a variable, or weight of the list of an element.
+        std::int32_t degree = 0;
         std::int32_t mark = 1;        ///< 0 for a dead element; otherwise compared with mark_.
         std::int32_t next = none;     ///< The next vertex of equal degree, or in the same bucket.
         std::int32_t previous = none; ///< In a list of equal degree.
 
-        Position& absorber() { return begin; }         ///< A dead vertex stores who absorbed it, or none.
-        std::int32_t& hash() { return previous; }      ///< A vertex in a hash bucket stores its hash.
+        Position& absorber() { return begin; }    ///< A dead vertex stores who absorbed it, or none.
+        std::int32_t& hash() { return previous; } ///< A vertex in a hash bucket stores its hash.
     };
 
     void sort_by_degree();
@@ -66,7 +68,7 @@ template <class Position> class QuotientGraph {
     std::vector<Node> nodes_;
     std::vector<std::int32_t> size_; ///< The weight of a variable; negative in the new element; 0 if merged.
     std::vector<std::int32_t> lists_;
-    Position free_ = 0; ///< lists_ is used up to here.
+    Position free_ = 0;                ///< lists_ is used up to here.
     std::vector<std::int32_t> head_;   ///< The first variable of each degree.
     std::vector<std::int32_t> bucket_; ///< The first variable of each remainder of the hashes.
     std::vector<std::int32_t> dense_;  ///< Vertices with many neighbours, which come last.

@@ -47,9 +47,8 @@ void append_halo_lists(Region& region) {
 }
 
 // The region in a parent with neighbours() and weight, where origin(v) is the number of v in the whole graph.
-template <class Parent, class Vertices, class Origin>
-Region induce_from(Parent const& parent, Vertices const& inside, std::vector<Index>& scratch,
-                   Origin const& origin) {
+template <class Parent, class Vertices, class Origin> Region
+induce_from(Parent const& parent, Vertices const& inside, std::vector<Index>& scratch, Origin const& origin) {
     auto& local = scratch;
     Region child;
     child.num_interior = std::ssize(inside);

@@ -67,9 +67,8 @@ constexpr Index tiny_component = 120;
 class NestedDissection {
   public:
     NestedDissection(Graph const& graph, int threads, Interrupt* interrupt)
-        : threads_(std::clamp(threads, 1, max_threads)),
-          interrupt_(interrupt), separators_{ScotchStrategy(one_cut(multilevel)),
-                                             ScotchStrategy(one_cut(flat_of_large))},
+        : threads_(std::clamp(threads, 1, max_threads)), interrupt_(interrupt),
+          separators_{ScotchStrategy(one_cut(multilevel)), ScotchStrategy(one_cut(flat_of_large))},
           all_cuts_(all_cuts()) {
         Region root = whole_region(graph);
         grain_ = std::max<Index>(1000, root.num_interior / 64);
@@ -140,7 +139,8 @@ class NestedDissection {
         node->first_position = first_position;
         node->level = level;
         node->seed = seed;
-        if (node->region.num_interior <= grain_ || level >= max_level) return pool_.add({std::move(node), leaf});
+        if (node->region.num_interior <= grain_ || level >= max_level)
+            return pool_.add({std::move(node), leaf});
         for (int candidate = 0; candidate < num_candidates; ++candidate) pool_.add({node, candidate});
     }
 
@@ -198,7 +198,7 @@ class NestedDissection {
     std::array<ScotchStrategy, num_candidates> separators_;
     ScotchStrategy all_cuts_;
     std::vector<Index> perm_; ///< Jobs write disjoint entries.
-    JobPool<Job> pool_; ///< The deepest job first keeps few regions in memory.
+    JobPool<Job> pool_;       ///< The deepest job first keeps few regions in memory.
 };
 
 } // namespace

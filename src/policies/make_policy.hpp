@@ -10,10 +10,11 @@
 
 namespace espalier {
 
-/// The parts of a plan that policies need. Each kind of policy reads its own part and does not keep a reference to it.
+/// The parts of a plan that policies need. Each kind of policy reads its own part and does not keep a
+/// reference to it.
 struct PolicyPlan {
-    std::vector<std::vector<TaskId>> const* lists =
-        nullptr; ///< static_order: the tasks of each worker in order.
+    /// static_order: the tasks of each worker in order.
+    std::vector<std::vector<TaskId>> const* lists = nullptr;
     std::vector<WorkerRange> const* candidates = nullptr; ///< dynamic_tree: by task.
 };
 

@@ -1,8 +1,8 @@
 // Places: lists of ready tasks at two levels, one for each core and one for each NUMA node, with a push
 // strategy and a strategy for the selection of victims (Virouleau, Broquedis, Gautier, Rastello 2016, section
-// 3.5). A task writes data of its home. Tasks that are ready at the start go to the list of the node of their home, on
-// which PushInit has placed the data; those without a home go to the nodes in turn or at random. The lists that a worker
-// looks into, in this order:
+// 3.5). A task writes data of its home. Tasks that are ready at the start go to the list of the node of their
+// home, on which PushInit has placed the data; those without a home go to the nodes in turn or at random. The
+// lists that a worker looks into, in this order:
 //
 //     sRand       own core | cores, from a random one on | own node
 //     sRandNuma   own core | nodes, from a random one on
@@ -11,11 +11,12 @@
 //     sProcNuma   own core | cores of the own node | own node | remote nodes: the cores, then the node
 //     sNumaProc   own core | own node | cores of the own node | remote nodes: the node, then the cores
 //
-// Remote nodes are visited from a random one on. Lists are ordered by priority. The paper leaves open which lists
-// besides those of nodes sNuma visits; here these are the own core only, as in the authors' paper at COMPAS 2016.
+// Remote nodes are visited from a random one on. Lists are ordered by priority. The paper leaves open which
+// lists besides those of nodes sNuma visits; here these are the own core only, as in the authors' paper at
+// COMPAS 2016.
 //
-// `strict` keeps a task with the owners of the list that it was pushed to: that core, or the cores of that node. These
-// are the private queues of the authors' paper at IWOMP 2016.
+// `strict` keeps a task with the owners of the list that it was pushed to: that core, or the cores of that
+// node. These are the private queues of the authors' paper at IWOMP 2016.
 #pragma once
 
 #include <atomic>
@@ -152,8 +153,8 @@ class PlacesPolicy : public StealingPolicy {
         return settings_.select != SelectStrategy::proc && settings_.select != SelectStrategy::rand;
     }
 
-    /// Takes a task from the list of a node, or from the lists of its cores. Each worker of the node begins with the
-    /// core after its own, so that workers begin with different cores.
+    /// Takes a task from the list of a node, or from the lists of its cores. Each worker of the node begins
+    /// with the core after its own, so that workers begin with different cores.
     TaskId look(WorkerId worker, int node, Level level) {
         auto const cores = machine_.workers_of(node);
         int const here = machine_.node_of(worker);
@@ -174,7 +175,8 @@ class PlacesPolicy : public StealingPolicy {
         int const first = static_cast<int>(draw(worker, lists));
         for (int i = 0; i < lists; ++i) {
             int const list = (first + i) % lists;
-            TaskId const task = level == Level::node ? look(worker, list, level) : steal_from_core(worker, list);
+            TaskId const task =
+                level == Level::node ? look(worker, list, level) : steal_from_core(worker, list);
             if (task != no_task) return task;
         }
         return no_task;

@@ -1,11 +1,11 @@
-// A priority queue of ready tasks that threads share: a binary heap under a short spin lock, and the priority of its
-// best task, which is read without the lock.
+// A priority queue of ready tasks that threads share: a binary heap under a short spin lock, and the priority
+// of its best task, which is read without the lock.
 //
-// This priority transfers no data: a thread that sees one takes the lock, and a queue that looks empty was empty at
-// some moment. A task is in the heap before its priority can be read, and push() returns after both. So a pop() that
-// begins later (in the sense of happens-before) finds the task unless another pop() has taken it. The runtime needs
-// no more: a push is followed by a full fence and a search for sleepers, and a worker that says it sleeps issues a
-// full fence before its last pop() (graph_run.hpp).
+// This priority transfers no data: a thread that sees one takes the lock, and a queue that looks empty was
+// empty at some moment. A task is in the heap before its priority can be read, and push() returns after both.
+// So a pop() that begins later (in the sense of happens-before) finds the task unless another pop() has taken
+// it. The runtime needs no more: a push is followed by a full fence and a search for sleepers, and a worker
+// that says it sleeps issues a full fence before its last pop() (graph_run.hpp).
 #pragma once
 
 #include <algorithm>

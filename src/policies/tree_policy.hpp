@@ -7,9 +7,9 @@
 //     [0,2)  [2,4)   a candidate for them. Only then does it steal, from the nearest branches outwards.
 //     0  1   2  3    Worker 0: 0, [0,2), [0,4); then 1 (one level up); then [2,4), 2, 3 (two levels up).
 //
-// On its path, a worker takes the task of highest priority; of equals, the innermost. The papers serve the leaf first,
-// then the inner nodes outwards. A critical task at the root then waits for every ready task below it
-// (docs/scheduling.md compares both).
+// On its path, a worker takes the task of highest priority; of equals, the innermost. The papers serve the
+// leaf first, then the inner nodes outwards. A critical task at the root then waits for every ready task
+// below it (docs/scheduling.md compares both).
 //
 // Ranges of siblings may share the worker at their border. Then the path of a worker has all nodes that
 // contain it, by size, and the distance of a branch is the position of the first node of the path that
@@ -113,7 +113,8 @@ class TreePolicy : public StealingPolicy {
             });
     }
 
-    /// The node of the path whose queue has the task of highest priority, the first of equals; -1 if all are empty.
+    /// The node of the path whose queue has the task of highest priority, the first of equals; -1 if all are
+    /// empty.
     [[nodiscard]] int most_urgent(std::vector<int> const& path) const {
         int best = -1;
         double highest = ReadyQueue::no_priority;
@@ -162,8 +163,8 @@ class TreePolicy : public StealingPolicy {
 
     bool strict_;
     std::vector<WorkerRange> nodes_; ///< By first worker; larger ranges first.
-    std::vector<int>
-        nodes_from_; ///< For each worker the first node that does not begin before it; and the end.
+    /// For each worker the first node that does not begin before it; and the end.
+    std::vector<int> nodes_from_;
     std::vector<int> node_of_task_;
     std::vector<std::vector<int>> path_; ///< For each worker its leaf, ..., the root.
 };

@@ -8,8 +8,9 @@
 
 namespace espalier {
 
-/// The facts about a solver that determine which copies of vectors a call makes: whether there is one process, whether
-/// the owners have other rows than the caller (SystemVectors::is_in_place), and whether the working system is scaled.
+/// The facts about a solver that determine which copies of vectors a call makes: whether there is one
+/// process, whether the owners have other rows than the caller (SystemVectors::is_in_place), and whether the
+/// working system is scaled.
 struct VectorLayout {
     bool is_alone = true;
     bool is_moved = false;
@@ -17,10 +18,10 @@ struct VectorLayout {
 };
 
 struct CallMemory {
-    Index whole = 0; ///< Columns of all rows, on process 0.
-    Index own = 0;   ///< Columns of owned rows in the precision of the system.
-    Index low = 0;   ///< Columns of owned rows in lower precision, if the factors have it.
-    Index swept = 0; ///< Columns that pass through the factors together.
+    Index whole = 0;         ///< Columns of all rows, on process 0.
+    Index own = 0;           ///< Columns of owned rows in the precision of the system.
+    Index low = 0;           ///< Columns of owned rows in lower precision, if the factors have it.
+    Index swept = 0;         ///< Columns that pass through the factors together.
     std::uint64_t bytes = 0; ///< Further bytes, on process 0.
 };
 
@@ -31,7 +32,8 @@ inline CallMemory memory_of_solve(VectorLayout layout, Index columns) {
 
 /// A refinement of these solutions. The method stores `vectors` vectors for each of `at_once` columns.
 inline CallMemory memory_of_refinement(VectorLayout layout, Index columns, Index at_once, Index vectors) {
-    Index const moved = layout.is_moved ? 2 : 0, sent = layout.is_alone ? 0 : 1, scaled = layout.is_scaled ? 2 : 0;
+    Index const moved = layout.is_moved ? 2 : 0, sent = layout.is_alone ? 0 : 1,
+                scaled = layout.is_scaled ? 2 : 0;
     Index const together = std::min(columns, at_once);
     return {2 * columns, (moved + sent + scaled) * columns + vectors * together, together, together};
 }

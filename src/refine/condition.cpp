@@ -189,7 +189,8 @@ template <class T> std::vector<double> weighted_inverse_norms(DistributedRows co
         weigh(block, width, which);
         apply_inverse(block, width * std::ssize(which), inverse_adjoint);
     };
-    return estimate_one_norms<T>(rows, std::ssize(columns), estimate_width, std::cref(multiply), // need no memory
+    return estimate_one_norms<T>(rows, std::ssize(columns), estimate_width,
+                                 std::cref(multiply), // need no memory
                                  std::cref(multiply_adjoint), interrupt);
 }
 

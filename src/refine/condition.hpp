@@ -15,9 +15,9 @@
 
 namespace espalier {
 
-/// Estimates 1 / (|A| |A^-1|) in 1-norms, at most 1. It is 0 if A is exactly singular or the factors break down
-/// (NaN, Inf), and 1 for the empty matrix. The estimate also uses vectors that A itself makes small, in case
-/// the inverse is that of a perturbed matrix. Collective. Error{cancelled}.
+/// Estimates 1 / (|A| |A^-1|) in 1-norms, at most 1. It is 0 if A is exactly singular or the factors break
+/// down (NaN, Inf), and 1 for the empty matrix. The estimate also uses vectors that A itself makes small, in
+/// case the inverse is that of a perturbed matrix. Collective. Error{cancelled}.
 template <class T> double reciprocal_condition(DistributedMatrix<T> const& a,
                                                ApplyInverse<T> const& apply_inverse,
                                                Interrupt* interrupt = nullptr);

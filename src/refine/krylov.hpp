@@ -4,9 +4,10 @@
 // block.
 //
 //   iterative_refinement   x += M^-1 (b - A x) (Skeel 1980)
-//   gmres                  right-preconditioned GMRES(m), classical Gram-Schmidt with a second pass if it is needed
-//                          (Saad, Schultz 1986; Daniel, Gragg, Kaufman, Stewart 1976; Giraud, Langou, Rozloznik,
-//                          van den Eshof 2005)
+//   gmres                  right-preconditioned GMRES(m), classical Gram-Schmidt with a second pass if it is
+//   needed
+//                          (Saad, Schultz 1986; Daniel, Gragg, Kaufman, Stewart 1976; Giraud, Langou,
+//                          Rozloznik, van den Eshof 2005)
 //   conjugate_gradients    preconditioned, Hermitian A and M (Hestenes, Stiefel 1952)
 //   bicgstab               right-preconditioned BiCGSTAB (van der Vorst 1992)
 //
@@ -32,10 +33,10 @@ template <class T> struct KrylovProblem {
     DistributedMatrix<T> const& a;
     ApplyInverse<T> const& apply_inverse;
     MatrixOp op = MatrixOp::none;
-    double matrix_norm = 0; ///< |op(A)|, infinity norm.
-    double target = 0;      ///< Normwise backward error at which to stop.
-    int max_iterations = 0; ///< Products with A M^-1 (bicgstab: pairs of them) of each column.
-    int restart = 50;       ///< m of GMRES(m).
+    double matrix_norm = 0;     ///< |op(A)|, infinity norm.
+    double target = 0;          ///< Normwise backward error at which to stop.
+    int max_iterations = 0;     ///< Products with A M^-1 (bicgstab: pairs of them) of each column.
+    int restart = 50;           ///< m of GMRES(m).
     bool is_incomplete = false; ///< Whether the inverse is that of incomplete factors.
     Interrupt* interrupt = nullptr;
 
@@ -82,8 +83,8 @@ template <class T> struct KrylovColumn {
     std::span<T const> b;
     std::span<T> x;    ///< The initial guess, then the best iterate.
     double b_norm = 0; ///< Infinity norm of all of b.
-    std::vector<double>
-        errors; ///< Normwise backward errors after each iteration, as estimated by the method.
+    /// Normwise backward errors after each iteration, as estimated by the method.
+    std::vector<double> errors;
 };
 
 /// An x with a backward error above this is a worse start than zero, and its size says nothing about the size
@@ -97,8 +98,8 @@ inline constexpr double largest_useful_residual = 1e3;
 template <class T, class State> class KrylovBlock {
   protected:
     /// Computes the residuals of the first x in the image, and their backward errors in errors_. Sets an x
-    /// that is worse than a guess to zero. Incomplete factors may give an x so large that its backward error is small
-    /// but cancellation spoils all later iterates.
+    /// that is worse than a guess to zero. Incomplete factors may give an x so large that its backward error
+    /// is small but cancellation spoils all later iterates.
     KrylovBlock(KrylovProblem<T> const& problem, std::span<KrylovColumn<T>> columns) : problem_(problem) {
         auto const count = std::ssize(columns);
         problem.rows().reduction().all_succeed([&] {
@@ -115,11 +116,13 @@ template <class T, class State> class KrylovBlock {
         beginning_ = active_;
         measure_best();
         auto const residuals = problem.rows().reduction().max(count, [&](std::span<double> largest) {
-            for (Index c = 0; c < count; ++c) largest[c] = infinity_norm<T>(problem.workers(), image_.column(c));
+            for (Index c = 0; c < count; ++c)
+                largest[c] = infinity_norm<T>(problem.workers(), image_.column(c));
         });
         bool all_are_good = true;
         for (Index c = 0; c < count; ++c) {
-            bool const is_small = !problem.is_incomplete || residuals[c] <= largest_useful_residual * b_norms_[c];
+            bool const is_small =
+                !problem.is_incomplete || residuals[c] <= largest_useful_residual * b_norms_[c];
             if (is_small && errors_[c] < largest_useful_error) continue;
             std::ranges::fill(columns[c].x, T(0));
             all_are_good = false;
@@ -139,7 +142,8 @@ template <class T, class State> class KrylovBlock {
     }
     /// Measures the best x of each state, like measure().
     void measure_best() {
-        for (Index c = 0; c < std::ssize(beginning_); ++c) block_.put(problem_.workers(), c, beginning_[c]->column().x);
+        for (Index c = 0; c < std::ssize(beginning_); ++c)
+            block_.put(problem_.workers(), c, beginning_[c]->column().x);
         measure();
     }
     void drop_inactive() {

@@ -120,8 +120,8 @@ template <class T> class NormEstimate {
             *++to = static_cast<double>(*l + 1);
         }
     }
-    // Selects the unit vectors of the largest rows of all processes. Returns false if all have been tried, or if a row
-    // is not finite.
+    // Selects the unit vectors of the largest rows of all processes. Returns false if all have been tried, or
+    // if a row is not finite.
     bool choose(std::span<double const> message) {
         double highest = 0;
         units_.clear();

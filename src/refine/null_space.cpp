@@ -202,8 +202,8 @@ template <class T> NullSpaceResult<T> null_space(DistributedMatrix<T> const& a,
     while (n > dense_order && norm > 0 && 3 * block < n && !converged) {
         vectors.grow(block);
         vectors.iterate(bound);
-        converged =
-            vectors.null_vectors(bound) < block && (vectors.values().back() > suspicious || block >= most_columns);
+        converged = vectors.null_vectors(bound) < block &&
+                    (vectors.values().back() > suspicious || block >= most_columns);
         block *= 2;
     }
     if (!converged && n > 0) vectors.compute_all();

@@ -20,8 +20,8 @@ namespace espalier {
 
 struct NullSpaceOptions {
     double tolerance = 0; ///< Singular values up to tolerance * |A| count as zero; 0: n epsilon.
-    Index first_block =
-        4; ///< Initial number of vectors: slightly more than the expected number of null vectors.
+    /// Initial number of vectors: slightly more than the expected number of null vectors.
+    Index first_block = 4;
     Interrupt* interrupt = nullptr;
     std::uint64_t max_bytes = 0; ///< Limit of the memory for blocks of vectors of a process; 0 for none.
 };

@@ -109,8 +109,8 @@ template <class T> class Refinement {
   public:
     Refinement(DistributedMatrix<T> const& a, std::span<T const> b, std::span<T> x, Index nrhs,
                ApplyInverse<T> const& apply_inverse, RefineOptions const& options)
-        : a_(a), b_(b), x_(x), m_(a.rows().count()), apply_inverse_(apply_inverse),
-          options_(options), problem_{a, apply_inverse, options.op} {
+        : a_(a), b_(b), x_(x), m_(a.rows().count()), apply_inverse_(apply_inverse), options_(options),
+          problem_{a, apply_inverse, options.op} {
         reduction().all_succeed([&] {
             errors_.resize(nrhs);
             componentwise_.resize(nrhs);
@@ -126,7 +126,8 @@ template <class T> class Refinement {
             auto const errors = measured(j);
             take(j, errors);
             b_norms_[j] = errors.b_norm;
-            is_finite_[j] = std::isfinite(errors.b_norm) || all_finite_on_all(this->b(j)); // a modulus may overflow
+            is_finite_[j] =
+                std::isfinite(errors.b_norm) || all_finite_on_all(this->b(j)); // a modulus may overflow
         }
         problem_.matrix_norm = a.infinity_norm(options.op); // known after the first errors
         report_.history.push_back(worst_error());
@@ -228,11 +229,12 @@ template <class T> class Refinement {
         Method<T> chosen = method_of<T>(method, problem_.restart);
         Index const allowed = vectors_allowed(), least = least_vectors(method);
         if (allowed < least)
-            throw Error(Status::out_of_memory,
-                        fmt::format("{} needs at least {} vectors of {} bytes, and the limit of memory leaves "
-                                    "{} bytes",
-                                    to_string(method), least, a_.rows().largest_share() * sizeof(T),
-                                    options_.max_bytes));
+            throw Error(
+                Status::out_of_memory,
+                fmt::format("{} needs at least {} vectors of {} bytes, and the limit of memory leaves "
+                            "{} bytes",
+                            to_string(method), least, a_.rows().largest_share() * sizeof(T),
+                            options_.max_bytes));
         if (chosen.vectors <= allowed) return chosen;
         problem_.restart -= static_cast<int>(chosen.vectors - allowed); // only gmres has more than the least
         return method_of<T>(method, problem_.restart);
@@ -266,7 +268,7 @@ template <class T> class Refinement {
     RefineOptions const& options_;
     KrylovProblem<T> problem_;
     std::vector<double> errors_, componentwise_, b_norms_; // by column
-    std::vector<bool> is_finite_;          // whether b is finite, by column
+    std::vector<bool> is_finite_;                          // whether b is finite, by column
     RefineReport report_;
 };
 

@@ -46,19 +46,20 @@ struct RefineOptions {
 /// The least number of vectors that a method stores for a right-hand side.
 Index least_vectors(RefineMethod method);
 
-/// The bytes that the errors of a solution need on a process besides vectors, for so many of its rows, entries and
-/// workers.
+/// The bytes that the errors of a solution need on a process besides vectors, for so many of its rows,
+/// entries and workers.
 template <class T> std::uint64_t error_bytes(Index rows, Offset stored, int workers, bool is_scaled);
 
 /// 1e-12 in double precision, 1e-5 in single.
 template <class T> double default_tolerance();
-/// The normwise backward error at which the methods stop: 4 epsilon, or the tolerance if the inverse is incomplete.
+/// The normwise backward error at which the methods stop: 4 epsilon, or the tolerance if the inverse is
+/// incomplete.
 template <class T> double target_error(RefineOptions const& options);
 
-/// Improves the columns of x in place. Every method stops at the target error and keeps the best iterate of each
-/// column. The method ir also stops when a step no longer halves the error. `automatic` runs ir, or cg with an
-/// incomplete positive inverse, then gmres for the columns that are still above the tolerance. With other
-/// incomplete inverses it runs gmres alone.
+/// Improves the columns of x in place. Every method stops at the target error and keeps the best iterate of
+/// each column. The method ir also stops when a step no longer halves the error. `automatic` runs ir, or cg
+/// with an incomplete positive inverse, then gmres for the columns that are still above the tolerance. With
+/// other incomplete inverses it runs gmres alone.
 ///
 /// b and x have the local rows of nrhs columns. The report is the same on all processes: `method` is the last
 /// one that did a step, `iterations` counts those of the slowest column, history has the iterations + 1

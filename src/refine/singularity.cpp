@@ -200,12 +200,13 @@ FactorErrors errors_of_factors(DistributedMatrix<T> const& a, ApplyInverse<T> co
         }
     });
     errors.forward = norms[1] > 0 ? norms[0] / norms[1] : 0;
-    if (std::isnan(errors.backward) || std::isinf(errors.forward)) errors.backward = errors.forward = infinity;
+    if (std::isnan(errors.backward) || std::isinf(errors.forward))
+        errors.backward = errors.forward = infinity;
     return errors;
 }
 
 #define ESPALIER_INSTANTIATE_PIVOTS(T, F)                                                                    \
-    template PivotRange relative_pivots<T, F>(DistributedMatrix<T> const&, FactorForm, std::span<F const>,    \
+    template PivotRange relative_pivots<T, F>(DistributedMatrix<T> const&, FactorForm, std::span<F const>,   \
                                               std::span<F const>, std::span<Index const>);
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template WeakestDirection weakest_direction<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&);     \

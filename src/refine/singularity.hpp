@@ -58,9 +58,9 @@ struct PivotRange {
     double largest = 0;
 };
 
-/// The range of the pivots of a factor of `b` in scalars F. Their origin is the diagonal entry for Cholesky, and the
-/// largest entry of the matrix otherwise. For Cholesky rows[k] is the local row of the k-th pivot of this process.
-/// `diagonal` and `off_diagonal` as in Pivots. Collective.
+/// The range of the pivots of a factor of `b` in scalars F. Their origin is the diagonal entry for Cholesky,
+/// and the largest entry of the matrix otherwise. For Cholesky rows[k] is the local row of the k-th pivot of
+/// this process. `diagonal` and `off_diagonal` as in Pivots. Collective.
 template <class T, class F>
 PivotRange relative_pivots(DistributedMatrix<T> const& b, FactorForm form, std::span<F const> diagonal,
                            std::span<F const> off_diagonal, std::span<Index const> rows);
@@ -71,9 +71,10 @@ struct FactorErrors {
     double forward = 0;  ///< |y - x| / |x|.
 };
 
-/// The errors of the solution y that the factors give for the right-hand side b = A x of a random x. If the factors are
-/// those of A + E, the forward error is that of A^-1 E in a random direction. The relative error of the determinant is of
-/// this order times the rank of E, and signs of pivots are right as long as it is small. Takes one solve. Collective.
+/// The errors of the solution y that the factors give for the right-hand side b = A x of a random x. If the
+/// factors are those of A + E, the forward error is that of A^-1 E in a random direction. The relative error
+/// of the determinant is of this order times the rank of E, and signs of pivots are right as long as it is
+/// small. Takes one solve. Collective.
 template <class T>
 FactorErrors errors_of_factors(DistributedMatrix<T> const& a, ApplyInverse<T> const& apply_inverse);
 

@@ -18,8 +18,8 @@ namespace espalier {
 template <class T> using Wide = std::conditional_t<is_complex<T>, std::complex<double>, double>;
 
 /// Unit roundoff of twice the working precision, in which accurate residuals are computed.
-template <class T> inline constexpr double doubled_roundoff = static_cast<double>(epsilon<T>) *
-                                                              static_cast<double>(epsilon<T>) / 4;
+template <class T> inline constexpr double doubled_roundoff =
+    static_cast<double>(epsilon<T>) * static_cast<double>(epsilon<T>) / 4;
 
 /// x^H y of the local rows, in independent partial sums that fit a vector register.
 template <class T> T local_dot(std::span<T const> x, std::span<T const> y) {

@@ -43,8 +43,9 @@ class AffinityScope {
     std::vector<unsigned long> before_; ///< The mask to restore; empty if nothing was changed.
 };
 
-/// For each panel, or other piece of data, a worker on the node that has it: its owner, or if that is on another node, the
-/// workers there in turn. A node of -1 is unknown, and then the owner remains; so it does if no worker is on that node.
+/// For each panel, or other piece of data, a worker on the node that has it: its owner, or if that is on
+/// another node, the workers there in turn. A node of -1 is unknown, and then the owner remains; so it does
+/// if no worker is on that node.
 std::vector<WorkerId> workers_at_data(std::vector<WorkerId> const& owners, std::vector<int> const& nodes,
                                       std::vector<WorkerPlace> const& places);
 

@@ -28,8 +28,9 @@ class CountedRun {
     /// Prepares a run. The arguments are kept by reference until finish().
     void begin(TaskGraph const& graph, TaskBody const& body, RunOptions const& options);
 
-    /// On the thread that called begin(), as worker `worker`: runs tasks, and calls spawn(task) for those that
-    /// others may run. When a spawned task runs, as worker w, it has to call run_spawned(task, w, spawn).
+    /// On the thread that called begin(), as worker `worker`: runs tasks, and calls spawn(task) for those
+    /// that others may run. When a spawned task runs, as worker w, it has to call run_spawned(task, w,
+    /// spawn).
     template <class Spawn> void start(WorkerId worker, Spawn const& spawn) noexcept {
         for (TaskId task = graph_->num_tasks(); task-- > 0;)
             if (graph_->num_predecessors[task] == 0) workers_[worker].ready.push_back(task);
@@ -49,7 +50,7 @@ class CountedRun {
     using Clock = std::chrono::steady_clock;
     static constexpr int most_spawned_per_thread = 32;
 
-    struct alignas(64) Worker { // used by one thread at a time
+    struct alignas(64) Worker {    // used by one thread at a time
         std::vector<TaskId> ready; ///< From `oldest` on.
         std::size_t oldest = 0;
         std::int64_t tasks = 0;
@@ -76,7 +77,8 @@ class CountedRun {
     }
 
     template <class Spawn> void hand_out(Worker& self, Spawn const& spawn) {
-        while (self.ready.size() > self.oldest + 1 && spawned_.load(std::memory_order_relaxed) < most_spawned_) {
+        while (self.ready.size() > self.oldest + 1 &&
+               spawned_.load(std::memory_order_relaxed) < most_spawned_) {
             spawned_.fetch_add(1, std::memory_order_relaxed);
             spawn(self.ready[self.oldest++]);
         }
@@ -91,12 +93,14 @@ class CountedRun {
     RunOptions const* options_ = nullptr;
     int num_workers_;
     int most_spawned_;
-    std::unique_ptr<std::atomic<std::int32_t>[]> unmet_; ///< For each task the predecessors that have not ended.
+    /// For each task the predecessors that have not ended.
+    std::unique_ptr<std::atomic<std::int32_t>[]> unmet_;
     TaskId unmet_capacity_ = 0;
     std::unique_ptr<Worker[]> workers_;
     Clock::time_point started_;
     std::thread::id caller_;
-    Clock::time_point last_cancel_check_; ///< The last call of options_->should_cancel, by the calling thread.
+    /// The last call of options_->should_cancel, by the calling thread.
+    Clock::time_point last_cancel_check_;
 
     alignas(64) std::atomic<int> spawned_{0}; ///< Spawned tasks that have not begun.
     FirstError error_;

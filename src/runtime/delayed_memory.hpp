@@ -1,7 +1,8 @@
-// The memory of the delayed panels of one worker. A delayed panel replaces the panel of its cblk. The memory of the
-// replaced panel is returned and used for the next delayed panels, because touching new pages may take as long as the
-// elimination of the columns. Neighbouring ranges that were returned are joined, and the smallest one that suffices is
-// taken. If there is none, the memory grows by larger and larger arenas, on huge pages from the second MiB on.
+// The memory of the delayed panels of one worker. A delayed panel replaces the panel of its cblk. The memory
+// of the replaced panel is returned and used for the next delayed panels, because touching new pages may take
+// as long as the elimination of the columns. Neighbouring ranges that were returned are joined, and the
+// smallest one that suffices is taken. If there is none, the memory grows by larger and larger arenas, on
+// huge pages from the second MiB on.
 #pragma once
 
 #include <algorithm>
@@ -29,10 +30,12 @@ class alignas(64) DelayedMemory { // one worker writes
     [[nodiscard]] std::size_t bytes() const { return size_; }
 
     /// `count` numbers, undefined, until restart(). Error{out_of_memory}.
-    template <class T> T* take(std::size_t count) { return reinterpret_cast<T*>(take_bytes(padded(count * sizeof(T)))); }
+    template <class T> T* take(std::size_t count) {
+        return reinterpret_cast<T*>(take_bytes(padded(count * sizeof(T))));
+    }
 
-    /// Returns a range for use by take(). It begins at a cache line, shares no line with other data, and stays allocated
-    /// until restart().
+    /// Returns a range for use by take(). It begins at a cache line, shares no line with other data, and
+    /// stays allocated until restart().
     void give_back(std::span<std::byte> range) {
         std::byte* begin = range.data();
         std::size_t size = padded(range.size());
@@ -69,7 +72,8 @@ class alignas(64) DelayedMemory { // one worker writes
         for (; at_ < arenas_.size() && arenas_[at_].size() - used_ < bytes; ++at_, used_ = 0)
             if (used_ < arenas_[at_].size()) give_back(arenas_[at_].bytes().subspan(used_));
         if (at_ == arenas_.size()) {
-            arenas_.emplace_back(std::max(bytes, std::clamp(size_ / 2, smallest, largest)), Allocation::local);
+            arenas_.emplace_back(std::max(bytes, std::clamp(size_ / 2, smallest, largest)),
+                                 Allocation::local);
             size_ += arenas_.back().size();
         }
         std::byte* const begin = arenas_[at_].data() + used_;
@@ -89,10 +93,10 @@ class alignas(64) DelayedMemory { // one worker writes
     }
 
     std::vector<Arena> arenas_;
-    std::size_t size_ = 0;          ///< Bytes of the arenas.
-    std::size_t at_ = 0, used_ = 0; ///< The arena in use, and its bytes that are taken.
+    std::size_t size_ = 0;             ///< Bytes of the arenas.
+    std::size_t at_ = 0, used_ = 0;    ///< The arena in use, and its bytes that are taken.
     std::vector<std::size_t> touched_; ///< By arena: most bytes that were taken until now.
-    Ranges returned_;               ///< Size by beginning.
+    Ranges returned_;                  ///< Size by beginning.
     std::set<std::pair<std::size_t, std::byte*>> by_size_; ///< The returned ranges by size.
 };
 

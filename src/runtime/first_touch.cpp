@@ -7,8 +7,8 @@
 
 namespace espalier {
 
-// If small pages are not more than twice as fast as huge ones, they come from the host, too. Huge pages are better
-// then, because their address translations remain cached.
+// If small pages are not more than twice as fast as huge ones, they come from the host, too. Huge pages are
+// better then, because their address translations remain cached.
 bool PageChoice::took(double seconds) {
     constexpr double slow_huge_page = 1e-3; // seconds
     constexpr int slow_parts = 2;

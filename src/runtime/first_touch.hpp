@@ -1,6 +1,6 @@
-// The first touch of an arena, part by part, in pages of the size that is faster. A system clears a huge page in a
-// fraction of a millisecond. But a virtual machine may have to get the page from its host, which takes several
-// milliseconds, although it still has small pages that it has used before and not given back.
+// The first touch of an arena, part by part, in pages of the size that is faster. A system clears a huge page
+// in a fraction of a millisecond. But a virtual machine may have to get the page from its host, which takes
+// several milliseconds, although it still has small pages that it has used before and not given back.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@ namespace espalier {
 class PageChoice {
   public:
     [[nodiscard]] bool is_huge() const { return is_huge_; }
-    /// The time that Arena::alignment bytes have taken in pages of the current size. Returns whether this size changes.
+    /// The time that Arena::alignment bytes have taken in pages of the current size. Returns whether this
+    /// size changes.
     bool took(double seconds);
 
   private:

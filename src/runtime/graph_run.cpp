@@ -9,7 +9,7 @@ namespace espalier {
 
 namespace {
 
-template <class T> T sum(std::vector<WorkerStats> const& workers, T WorkerStats::*member) {
+template <class T> T sum(std::vector<WorkerStats> const& workers, T WorkerStats::* member) {
     T total{};
     for (WorkerStats const& worker : workers) total += worker.*member;
     return total;

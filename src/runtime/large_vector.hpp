@@ -1,5 +1,5 @@
-// Vectors for large arrays that are written right after they are made: they are on huge pages, because faults of small
-// pages cost more than the work on them, and resize() leaves new entries uninitialized.
+// Vectors for large arrays that are written right after they are made: they are on huge pages, because faults
+// of small pages cost more than the work on them, and resize() leaves new entries uninitialized.
 #pragma once
 
 #include <cstddef>

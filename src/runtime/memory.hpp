@@ -77,8 +77,8 @@ void populate(std::span<std::byte> range);
 /// Asks for huge pages where the range has whole ones, as far as it is large and untouched.
 void prefer_huge_pages(std::span<std::byte> range);
 
-/// Asks for huge or small pages in a rest of an arena that begins at a multiple of Arena::alignment. Touched pages
-/// remain as they are, but the system may join small ones later if huge ones are asked for.
+/// Asks for huge or small pages in a rest of an arena that begins at a multiple of Arena::alignment. Touched
+/// pages remain as they are, but the system may join small ones later if huge ones are asked for.
 void choose_pages(std::span<std::byte> rest, bool huge);
 
 /// Results of sample_nodes() for a page that is not on a node.

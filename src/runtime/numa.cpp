@@ -18,8 +18,9 @@ namespace {
 void require_node(int node) {
     std::vector<int> const nodes = memory_nodes();
     if (!std::binary_search(nodes.begin(), nodes.end(), node))
-        throw Error(Status::usage, fmt::format("this process may not use memory of NUMA node {}; it may use {}", node,
-                                               fmt::join(nodes, ", ")));
+        throw Error(Status::usage,
+                    fmt::format("this process may not use memory of NUMA node {}; it may use {}", node,
+                                fmt::join(nodes, ", ")));
 }
 
 } // namespace

@@ -167,7 +167,7 @@ class Experiment {
 
     // Times all cores at once, each on its own region. Calls that may throw come before any core waits.
     void measure_crowd(WorkerTeam& team, std::vector<Samples>& samples,
-                       std::vector<double> KernelFactors::*times, std::function<int(int)> const& node_of) {
+                       std::vector<double> KernelFactors::* times, std::function<int(int)> const& node_of) {
         std::vector<Region> regions(team.size());
         team.for_each_worker(
             [&](WorkerId w) { regions[w] = Region(result_.region_bytes, os_index(node_of(w))); });
@@ -196,7 +196,8 @@ class Experiment {
         for (std::size_t node = 0; node < misplaced_.size(); ++node) {
             int const percent = std::max(1, static_cast<int>(misplaced_[node] * 100 + 0.5));
             if (misplaced_[node] < 0)
-                remarks.push_back(fmt::format("the system does not report whether pages are on node {}", node));
+                remarks.push_back(
+                    fmt::format("the system does not report whether pages are on node {}", node));
             else if (misplaced_[node] > 0)
                 remarks.push_back(
                     fmt::format("{} % of the pages requested on node {} are on other nodes", percent, node));
@@ -221,7 +222,7 @@ class Experiment {
 };
 
 // The first core of each group.
-std::vector<int> first_of_each(Topology const& topology, int Topology::Core::*group) {
+std::vector<int> first_of_each(Topology const& topology, int Topology::Core::* group) {
     std::vector<int> cores;
     std::set<int> seen;
     for (int core = 0; core < topology.num_cores(); ++core)
@@ -251,7 +252,8 @@ std::vector<int> sampled_cores(Topology const& topology, int max_pairs, std::str
 }
 
 int farthest_node(Topology const& topology, int node) {
-    return farthest_node(topology.num_nodes(), node, [&](int other) { return topology.distance(node, other); });
+    return farthest_node(topology.num_nodes(), node,
+                         [&](int other) { return topology.distance(node, other); });
 }
 
 int farthest_node(int nodes, int node, std::function<double(int other)> const& distance_to) {

@@ -36,8 +36,8 @@ struct NumaFactorOptions {
 struct KernelFactors {
     std::string kernel;
     double unit_s = 0; ///< Seconds of a block for the fastest pair of data node and core.
-    std::vector<double>
-        alone; ///< One core works: the factor of data node d and core cores[i] is at i * nodes + d.
+    /// One core works: the factor of data node d and core cores[i] is at i * nodes + d.
+    std::vector<double> alone;
     std::vector<double> local;    ///< All cores work, each on memory of its own node; by cores[i].
     std::vector<double> one_node; ///< All cores work on data of node 0.
     std::vector<double> worst;    ///< Each core works on data of its farthest node (farthest_node()).

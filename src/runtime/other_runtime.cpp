@@ -40,10 +40,11 @@ void require_runtime(TaskRuntime runtime) {
     if (has_runtime(runtime)) return;
     char const* const needed =
         runtime == TaskRuntime::tbb ? "oneTBB (Debian: libtbb-dev)" : "a compiler with OpenMP";
-    throw Error(Status::unsupported,
-                fmt::format("this build of Espalier does not have the runtime {0}; build it with {1}, or use the "
-                            "runtime espalier",
-                            spellings<TaskRuntime>[static_cast<std::size_t>(runtime)], needed));
+    throw Error(
+        Status::unsupported,
+        fmt::format("this build of Espalier does not have the runtime {0}; build it with {1}, or use the "
+                    "runtime espalier",
+                    spellings<TaskRuntime>[static_cast<std::size_t>(runtime)], needed));
 }
 
 std::unique_ptr<OtherRuntime> make_other_runtime(TaskRuntime runtime, int threads) {

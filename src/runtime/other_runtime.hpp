@@ -23,9 +23,9 @@ class OtherRuntime {
     virtual RunStats run(TaskGraph const& graph, TaskBody const& body, RunOptions const& options = {}) = 0;
 };
 
-/// Other runtimes start threads in the first run of a calling thread, and end the program if the system refuses one.
-/// Therefore require() first starts and ends as many threads on trial. Another program may still take the last threads
-/// in between.
+/// Other runtimes start threads in the first run of a calling thread, and end the program if the system
+/// refuses one. Therefore require() first starts and ends as many threads on trial. Another program may still
+/// take the last threads in between.
 class ThreadsToStart {
   public:
     /// `threads` includes the calling thread.

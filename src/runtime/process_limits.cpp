@@ -112,8 +112,8 @@ std::uint64_t left_by_cgroup(std::string const& directory, bool unified) {
 
 } // namespace
 
-// getrusage() takes less than a microsecond, but its maximum includes the program that this process ran before
-// exec(). Once the own maximum is as large, the two are the same.
+// getrusage() takes less than a microsecond, but its maximum includes the program that this process ran
+// before exec(). Once the own maximum is as large, the two are the same.
 std::uint64_t peak_rss_bytes() {
     static std::atomic<bool> is_own{false};
     rusage usage{};

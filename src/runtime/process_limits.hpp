@@ -16,11 +16,12 @@ std::uint64_t current_rss_bytes();
 struct ResidentMemory {
     std::uint64_t peak = 0, current = 0;
 };
-/// Both numbers as they were at most 10 ms ago. For small systems, whose solution takes less time than a reading.
+/// Both numbers as they were at most 10 ms ago. For small systems, whose solution takes less time than a
+/// reading.
 ResidentMemory recent_resident_memory();
 
-/// Returns free pages of the heap to the system, which malloc() would keep: all threads' pools, if the C library
-/// can. Takes about a millisecond for each 100 MB of the heap.
+/// Returns free pages of the heap to the system, which malloc() would keep: all threads' pools, if the C
+/// library can. Takes about a millisecond for each 100 MB of the heap.
 void return_free_memory();
 
 /// The memory that can be allocated without swapping and without being killed: the minimum of the system's

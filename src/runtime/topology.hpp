@@ -1,6 +1,7 @@
-// The machine as workers see it: cores, each through one hardware thread, grouped by NUMA node. Input: this machine (as
-// hwloc reports it, without the cores that affinity, cgroups or mpirun exclude), a synthetic description, or an hwloc
-// XML file. Output: plain data, so that policies and the simulator behave alike on a machine that is not available.
+// The machine as workers see it: cores, each through one hardware thread, grouped by NUMA node. Input: this
+// machine (as hwloc reports it, without the cores that affinity, cgroups or mpirun exclude), a synthetic
+// description, or an hwloc XML file. Output: plain data, so that policies and the simulator behave alike on a
+// machine that is not available.
 #pragma once
 
 #include <cstdint>
@@ -41,27 +42,27 @@ class Topology {
     /// The cores this process may use: the affinity of the calling thread (as set by mpirun, taskset or
     /// numactl) and the cgroup's cpuset. The variables HWLOC_XMLFILE and HWLOC_SYNTHETIC replace the machine,
     /// as in every program that uses hwloc. The machine is read once, and again if the affinity or a variable
-    /// has changed; the CPU quota of the cgroup is that of the last reading. Thread-safe. Error{internal} when
-    /// the machine cannot be read.
+    /// has changed; the CPU quota of the cgroup is that of the last reading. Thread-safe. Error{internal}
+    /// when the machine cannot be read.
     static Topology detect();
 
-    /// A synthetic machine in the notation of hwloc: "package:2 numa:2 l3:1 core:4 pu:2". Items may be separated
-    /// by blanks or commas; socket, node and thread are accepted for package, numa and pu, and a missing pu level means
-    /// one per core. Error{usage} quotes a description that is invalid, or that has more than 16384 hardware threads,
-    /// 1024 NUMA nodes, or 2048 objects of a kind beside each other.
+    /// A synthetic machine in the notation of hwloc: "package:2 numa:2 l3:1 core:4 pu:2". Items may be
+    /// separated by blanks or commas; socket, node and thread are accepted for package, numa and pu, and a
+    /// missing pu level means one per core. Error{usage} quotes a description that is invalid, or that has
+    /// more than 16384 hardware threads, 1024 NUMA nodes, or 2048 objects of a kind beside each other.
     static Topology synthetic(std::string const& description);
 
     /// A machine saved by `lstopo machine.xml`. Error{io_error} when the file cannot be read, {bad_input}
     /// when it is not an hwloc topology.
     static Topology from_xml(std::string const& path);
 
-    /// The machine that an option names: this machine if the name is empty, the machine in a file if the name ends in
-    /// .xml, otherwise the machine of a synthetic description. Errors as above.
+    /// The machine that an option names: this machine if the name is empty, the machine in a file if the name
+    /// ends in .xml, otherwise the machine of a synthetic description. Errors as above.
     static Topology named(std::string const& name);
 
-    /// The `part`-th of `parts` equal ranges of cores, for processes that share a host and were not bound by their
-    /// launcher. If there are more parts than cores, cores are shared and crowded() is true. Error{usage} unless 0 <=
-    /// part < parts.
+    /// The `part`-th of `parts` equal ranges of cores, for processes that share a host and were not bound by
+    /// their launcher. If there are more parts than cores, cores are shared and crowded() is true.
+    /// Error{usage} unless 0 <= part < parts.
     [[nodiscard]] Topology share(int part, int parts) const;
 
     [[nodiscard]] std::vector<Core> const& cores() const { return cores_; }
@@ -73,8 +74,8 @@ class Topology {
     /// The node with this number of the system; num_nodes() if none has it.
     [[nodiscard]] int node_of_os_index(int os_index) const;
 
-    /// Relative cost of an access from a core of node `from` to the memory of node `to`; 10 is local. Taken from the
-    /// firmware's table if there is one, otherwise 16 within a package and 22 across packages.
+    /// Relative cost of an access from a core of node `from` to the memory of node `to`; 10 is local. Taken
+    /// from the firmware's table if there is one, otherwise 16 within a package and 22 across packages.
     [[nodiscard]] double distance(int from, int to) const { return distances_[from * num_nodes() + to]; }
     /// All distances as a table, row by row.
     [[nodiscard]] std::vector<double> const& distances() const { return distances_; }

@@ -87,7 +87,8 @@ std::string normalize_synthetic(std::string_view description) {
             reject_size(description, max_beside,
                         "of a kind beside each other; group them, as in \"numa:16 core:64\"");
         outer = total;
-        total *= std::min(count, 2 * max_hardware_threads); // avoids overflow; larger numbers are refused below
+        total *=
+            std::min(count, 2 * max_hardware_threads); // avoids overflow; larger numbers are refused below
         if (type == "numa") nodes += total;
         // If the levels have no type, any level except the last may be that of the NUMA nodes.
         if (std::max(nodes, type.empty() ? outer : 0) > max_numa_nodes)

@@ -21,10 +21,10 @@ namespace {
 /// An idle worker spins about as long as a sleep and a wake-up take. If workers share cores, spinning only
 /// takes time from workers with tasks.
 Spin choose_spin(Topology const& topology, int workers, bool bound) {
-    static int const here = static_cast<int>(std::thread::hardware_concurrency()); // reads a file at each call
+    static int const here =
+        static_cast<int>(std::thread::hardware_concurrency()); // reads a file at each call
     bool const own_cores = workers <= topology.num_cores() && workers <= topology.default_threads() &&
-                           workers <= here &&
-                           !topology.crowded();
+                           workers <= here && !topology.crowded();
     return {own_cores ? std::chrono::microseconds(50) : std::chrono::microseconds(2), !bound};
 }
 
@@ -37,8 +37,9 @@ void block_signals() {
 
 int checked_num_workers(Topology const& topology, int threads) {
     if (threads < 0 || threads > WorkerTeam::max_workers)
-        throw Error(Status::usage, fmt::format("{} threads were requested; expected 1 to {}, or 0 for one on each core",
-                                               threads, WorkerTeam::max_workers));
+        throw Error(Status::usage,
+                    fmt::format("{} threads were requested; expected 1 to {}, or 0 for one on each core",
+                                threads, WorkerTeam::max_workers));
     return threads > 0 ? threads : topology.default_threads();
 }
 
@@ -94,7 +95,8 @@ class WorkerTeam::Threads {
         Threads& threads_;
     };
 
-    /// job(w) on every worker, job(0) here; returns when all have returned. The job must not throw. Needs start().
+    /// job(w) on every worker, job(0) here; returns when all have returned. The job must not throw. Needs
+    /// start().
     void launch(Job const& job) {
         AffinityScope const affinity(places_.front().pu);
         if (size() > 1) {
@@ -132,7 +134,9 @@ class WorkerTeam::Threads {
 
     void report_done() {
         if (active_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-        { std::lock_guard const lock(mutex_); } // the caller is before its check or in its wait
+        {
+            std::lock_guard const lock(mutex_);
+        } // the caller is before its check or in its wait
         done_.notify_one();
     }
 

@@ -12,11 +12,12 @@
 
 namespace espalier {
 
-/// Whether all tasks of a graph together take hardly longer than waking a thread, so that one worker runs them faster than
-/// several. Each task takes `times` its cost, which is in seconds.
+/// Whether all tasks of a graph together take hardly longer than waking a thread, so that one worker runs
+/// them faster than several. Each task takes `times` its cost, which is in seconds.
 bool is_short(TaskGraph const& graph, double times = 1);
 
-/// The threads start when they are needed for the first time, so a team whose runs are all short never starts them.
+/// The threads start when they are needed for the first time, so a team whose runs are all short never starts
+/// them.
 ///
 /// Worker 0 is the thread that calls for_each_worker() or run(), so a team of one has no thread of its own.
 /// It is bound only during these calls and then regains its affinity, so threads that the caller starts later
@@ -29,12 +30,13 @@ class WorkerTeam {
   public:
     static constexpr int max_workers = 4096;
 
-    /// `threads` workers, or topology.default_threads() when 0. Error{usage} outside 0 .. max_workers. The first call
-    /// that needs the threads throws Error{out_of_memory} if the system refuses to start one.
+    /// `threads` workers, or topology.default_threads() when 0. Error{usage} outside 0 .. max_workers. The
+    /// first call that needs the threads throws Error{out_of_memory} if the system refuses to start one.
     explicit WorkerTeam(Topology const& topology, int threads = 0, bool bind = true);
     ~WorkerTeam();
 
-    /// Starts the threads now if they do not run yet, so that no later call fails for lack of threads. Errors as above.
+    /// Starts the threads now if they do not run yet, so that no later call fails for lack of threads. Errors
+    /// as above.
     void start();
 
     [[nodiscard]] int size() const;
@@ -54,8 +56,9 @@ class WorkerTeam {
 
     /// body(w) once on every worker. The first exception is rethrown after all have returned.
     void for_each_worker(std::function<void(WorkerId)> const& body);
-    /// Calls for_each_worker(body) if `together` is true. If it is false, the calling thread calls body(w) for all workers
-    /// w, one after the other. That is faster if the work takes less time than waking threads.
+    /// Calls for_each_worker(body) if `together` is true. If it is false, the calling thread calls body(w)
+    /// for all workers w, one after the other. That is faster if the work takes less time than waking
+    /// threads.
     void for_each_worker(bool together, std::function<void(WorkerId)> const& body);
 
     /// Runs the graph: body(task, worker) for every task after all its predecessors and expected events.
@@ -70,8 +73,9 @@ class WorkerTeam {
     RunStats run(TaskGraph const& graph, Policy& policy, TaskBody const& body,
                  RunOptions const& options = {});
 
-    /// Runs a short graph without events on the calling thread: body(task, worker) for one task after the other, in the
-    /// order of their numbers. Predecessors of a task have lower numbers. The worker is the home of the task, or 0.
+    /// Runs a short graph without events on the calling thread: body(task, worker) for one task after the
+    /// other, in the order of their numbers. Predecessors of a task have lower numbers. The worker is the
+    /// home of the task, or 0.
     void run_alone(TaskGraph const& graph, TaskBody const& body);
 
     /// An external event (a message) has occurred for `task`: counts one predecessor down and, if that was

@@ -30,7 +30,8 @@ class ShareList {
         while (at < end) {
             std::uintptr_t const page = at / page_bytes_ * page_bytes_;
             std::uintptr_t const next = std::min(end, page + page_bytes_);
-            bool const continues = !shares_.empty() && shares_.back().page == page && shares_.back().node == node;
+            bool const continues =
+                !shares_.empty() && shares_.back().page == page && shares_.back().node == node;
             if (continues) {
                 PageShare& last = shares_.back();
                 last.bytes += next - at;

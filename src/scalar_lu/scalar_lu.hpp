@@ -59,7 +59,8 @@ template <class T> class ScalarLu {
     [[nodiscard]] Index pivots_replaced() const { return pivots_replaced_; }
     /// The smallest modulus of a pivot, for columns whose largest entry is about 1; infinite if n = 0.
     [[nodiscard]] double smallest_pivot() const { return smallest_pivot_; }
-    /// The largest modulus in the elimination that chose the pivots, for columns whose largest entry is about 1.
+    /// The largest modulus in the elimination that chose the pivots, for columns whose largest entry is
+    /// about 1.
     [[nodiscard]] double growth() const { return growth_; }
     /// Entries of L + U and between the diagonal blocks, and operations of a refactorization.
     [[nodiscard]] Offset nnz() const { return lower_.size() + upper_.size() + std::ssize(pivot_); }
@@ -71,8 +72,8 @@ template <class T> class ScalarLu {
         double log_modulus = 0;
     };
     [[nodiscard]] Product determinant() const;
-    /// A(p, q) = L U of the factorized matrix, without scales, and with all entries that elimination fills. L is block
-    /// diagonal; the entries of U between the blocks are computed by solves. Error{cancelled}.
+    /// A(p, q) = L U of the factorized matrix, without scales, and with all entries that elimination fills. L
+    /// is block diagonal; the entries of U between the blocks are computed by solves. Error{cancelled}.
     [[nodiscard]] Factors<T> explicit_factors(Interrupt* interrupt) const;
 
   private:

@@ -75,7 +75,8 @@ std::uint64_t ScalarPlan::bytes(std::size_t scalar_bytes, Offset nnz) const {
 }
 
 std::optional<ScalarPlan> plan_scalar_lu(PatternView const& pattern, bool ordered) {
-    constexpr Offset most = std::numeric_limits<std::int32_t>::max() / 2; // minimum_degree() needs fewer than 2^30 vertices
+    constexpr Offset most =
+        std::numeric_limits<std::int32_t>::max() / 2; // minimum_degree() needs fewer than 2^30 vertices
     if (std::ssize(pattern.ptr) > most || std::ssize(pattern.ind) > most) return std::nullopt;
     auto form = block_triangular_form(pattern);
     if (!form) return std::nullopt;
@@ -91,7 +92,8 @@ double predicted_scalar_seconds(ScalarPlan const& plan) {
 
 bool prefers_no_supernodes(ScalarPlan const& plan) {
     auto const n = static_cast<double>(plan.order()), entries = static_cast<double>(plan.nnz_factor);
-    // Each column costs 0.4 us of the refactorization, 0.15 us of the solve, and a tenth of the 3 us of the analysis.
+    // Each column costs 0.4 us of the refactorization, 0.15 us of the solve, and a tenth of the 3 us of the
+    // analysis.
     double const supernodal_s = 13e-9 * entries + 0.85e-6 * n + plan.flops / 30e9;
     double const solve_s = 3e-9 * entries;
     return predicted_scalar_seconds(plan) + solve_s <= supernodal_s;

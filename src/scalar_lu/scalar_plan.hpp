@@ -28,8 +28,9 @@ std::optional<ScalarPlan> plan_scalar_lu(PatternView const& pattern, bool ordere
 /// Seconds of a refactorization without supernodes, in double precision with AVX2 or AVX-512.
 double predicted_scalar_seconds(ScalarPlan const& plan);
 
-/// Whether to factorize without supernodes. Compares the predicted times of a refactorization and a solve, plus a tenth
-/// of the additional time of an analysis with supernodes. Supernodes compute faster, and cost more for each column.
+/// Whether to factorize without supernodes. Compares the predicted times of a refactorization and a solve,
+/// plus a tenth of the additional time of an analysis with supernodes. Supernodes compute faster, and cost
+/// more for each column.
 bool prefers_no_supernodes(ScalarPlan const& plan);
 
 } // namespace espalier

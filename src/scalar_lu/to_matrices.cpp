@@ -1,5 +1,6 @@
-// The factors of ScalarLu as sparse matrices. Inside of a diagonal block they are those of the elimination. The entries of B
-// between the blocks were not eliminated, and become those of U by solves with the blocks of L.
+// The factors of ScalarLu as sparse matrices. Inside of a diagonal block they are those of the elimination.
+// The entries of B between the blocks were not eliminated, and become those of U by solves with the blocks of
+// L.
 #include <algorithm>
 #include <functional>
 #include <queue>
@@ -39,7 +40,8 @@ template <class T> Factors<T> ScalarLu<T>::explicit_factors(Interrupt* interrupt
     SortedColumns<T> lower(n), upper(n);
     std::vector<T> x(n, T(0));
     std::vector<char> is_reached(n, 0);
-    std::priority_queue<std::int32_t, std::vector<std::int32_t>, std::greater<>> reached; // rows between the blocks
+    std::priority_queue<std::int32_t, std::vector<std::int32_t>, std::greater<>>
+        reached; // rows between the blocks
     auto const reach = [&](std::int32_t row) {
         if (!is_reached[row]) reached.push(row);
         is_reached[row] = 1;

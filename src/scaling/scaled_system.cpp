@@ -60,12 +60,14 @@ template <class T> CscMatrix<T> ScaledSystem<T>::apply(CscMatrix<T> const& a) co
     return b;
 }
 
-// The new scales do not start from the old ones: these may have made a row so large that the others become negligible in
-// all its columns.
+// The new scales do not start from the old ones: these may have made a row so large that the others become
+// negligible in all its columns.
 template <class T>
 bool ScaledSystem<T>::rescale(CscMatrix<T> const& a, CscMatrix<T>& b, std::span<Index const> schur) {
     if (!is_scaled()) return false;
-    auto const is_good = [&] { return schur.empty() ? is_in_scale(b) : is_in_scale(interior_block(b, schur)); };
+    auto const is_good = [&] {
+        return schur.empty() ? is_in_scale(b) : is_in_scale(interior_block(b, schur));
+    };
     if (is_good()) return false;
     ScaledSystem fresh = *this; // an exception leaves this system as it was
     std::vector<double>& rows = fresh.choice_.row_scale;

@@ -46,8 +46,8 @@ template <class T> class ScaledSystem {
 
     /// Adapts the scales to new values: if the largest modulus of a row or column of `b` = apply(a) is off 1
     /// by more than 2^8 (2^4 in single precision), scales b and this system anew and returns true. Rows and
-    /// columns in `schur`, those of a Schur complement, remain unscaled and do not count. An exception leaves this
-    /// system unchanged and may leave b empty.
+    /// columns in `schur`, those of a Schur complement, remain unscaled and do not count. An exception leaves
+    /// this system unchanged and may leave b empty.
     bool rescale(CscMatrix<T> const& a, CscMatrix<T>& b, std::span<Index const> schur = {});
 
     /// Converts a right-hand side of op(A) x = b to that of op(B) y = b', in place; n x columns.

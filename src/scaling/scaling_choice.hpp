@@ -37,8 +37,9 @@ struct ScalingChoice {
     std::vector<double> column_scale;           ///< Diagonal of C, n entries; empty if R = C = I.
     std::vector<Index> row_place;               ///< Row i of A is row row_place[i] of B; empty if P = I.
     std::vector<std::pair<Index, Index>> pairs; ///< Rows to be eliminated together (ldlt, ldlh).
-    Index structural_rank = -1;                 ///< Rank of the interior block; -1 if no matching was computed.
-    bool matched = false;                       ///< Whether P, R and C come from a matching.
+    /// Rank of the interior block; -1 if no matching was computed.
+    Index structural_rank = -1;
+    bool matched = false; ///< Whether P, R and C come from a matching.
 };
 
 /// Chooses P, R and C from the values of the square matrix `a`. A matching is computed if it is on, or if it

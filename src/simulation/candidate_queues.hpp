@@ -62,7 +62,8 @@ class CandidateQueues : public Policy {
     }
 
   private:
-    /// A task within reach is taken instead of the worker's own task if its path to the end is longer by this factor.
+    /// A task within reach is taken instead of the worker's own task if its path to the end is longer by this
+    /// factor.
     static constexpr double urgency = 1.1;
 
     // The idle worker of a range that is nearest in number to `wanted`.

@@ -12,10 +12,11 @@ namespace espalier {
 
 namespace {
 
-constexpr double worthwhile = 0.97;     // share of the predicted time of the default schedule
-constexpr double most_tasks = 250'000;  // number of tasks to simulate; a task takes about four microseconds
-constexpr double least_simulations = 3; // time for as many simulations of the default schedule is always allowed
-constexpr double groups_of_panel = 8;   // expected, if tasks are cut into groups of rows
+constexpr double worthwhile = 0.97;    // share of the predicted time of the default schedule
+constexpr double most_tasks = 250'000; // number of tasks to simulate; a task takes about four microseconds
+constexpr double least_simulations =
+    3; // time for as many simulations of the default schedule is always allowed
+constexpr double groups_of_panel = 8; // expected, if tasks are cut into groups of rows
 constexpr Index widest = PieceWidths{}.most;
 constexpr std::array<Index, 6> uniform_widths_to_try = {128, 96, 192, widest, 64, 48};
 constexpr std::array<Index, 2> group_rows_to_try = {192, 768};
@@ -103,7 +104,7 @@ class ScheduleSearch {
         if (best_.settings.splitting == Splitting::one_d) return;
         for (Index const rows : group_rows_to_try) try_with(&ScheduleSettings::split_rows, rows);
     }
-    void try_with(Index ScheduleSettings::*member, Index value) {
+    void try_with(Index ScheduleSettings::* member, Index value) {
         ScheduleSettings settings = best_.settings;
         settings.*member = value;
         try_one(settings, best_.machine);

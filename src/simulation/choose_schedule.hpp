@@ -27,10 +27,10 @@ struct ScheduleChoice {
 };
 
 /// The settings of `options`, if their policy is not automatic. Otherwise chooses schedule, splitting,
-/// split_rows, subtrees_per_worker and, unless max_block_width is set, the width of column blocks. Allocation,
-/// strict and the communication threads are as given; other settings of policies and splittings have their
-/// defaults. The default schedule on the first machine is kept unless another one is predicted to be clearly
-/// faster. Takes about a second, or longer if three simulations do. Error{cancelled}.
+/// split_rows, subtrees_per_worker and, unless max_block_width is set, the width of column blocks.
+/// Allocation, strict and the communication threads are as given; other settings of policies and splittings
+/// have their defaults. The default schedule on the first machine is kept unless another one is predicted to
+/// be clearly faster. Takes about a second, or longer if three simulations do. Error{cancelled}.
 ScheduleChoice choose_schedule(SupernodalStructure const& whole, CostModel const& model,
                                std::span<MachineModel const> machines, ScheduleOptions const& options,
                                Interrupt* interrupt = nullptr);

@@ -49,10 +49,10 @@ class Transit {
     [[nodiscard]] virtual double free_from(WorkerId /*worker*/, double now) const { return now; }
 };
 
-/// Tasks that are divided into pieces when they start, if enough workers are idle. The pieces of a task belong
-/// to stages. The worker of the task and idle ones execute those of a stage when all pieces of the stage before
-/// have ended, and the task ends with the last stage. The first piece of each stage is for the worker of the
-/// task.
+/// Tasks that are divided into pieces when they start, if enough workers are idle. The pieces of a task
+/// belong to stages. The worker of the task and idle ones execute those of a stage when all pieces of the
+/// stage before have ended, and the task ends with the last stage. The first piece of each stage is for the
+/// worker of the task.
 class Divisions {
   public:
     virtual ~Divisions() = default;
@@ -96,12 +96,13 @@ struct TimedTransfer {
 };
 
 struct TimedRun : StaticSchedule {
-    std::vector<double> start, end;       ///< By task, in the unit of graph.cost.
-    std::vector<double> busy;             ///< By worker: time in tasks.
-    std::vector<double> communication;    ///< By worker: time in messages, or lost to a communication thread.
-    std::vector<TimedSteal> steals;       ///< By time.
-    std::vector<TimedPiece> helped;       ///< By start.
-    std::vector<TimedTransfer> transfers; ///< Transfers by workers; Schedule adds those of communication threads.
+    std::vector<double> start, end;    ///< By task, in the unit of graph.cost.
+    std::vector<double> busy;          ///< By worker: time in tasks.
+    std::vector<double> communication; ///< By worker: time in messages, or lost to a communication thread.
+    std::vector<TimedSteal> steals;    ///< By time.
+    std::vector<TimedPiece> helped;    ///< By start.
+    /// Transfers by workers; Schedule adds those of communication threads.
+    std::vector<TimedTransfer> transfers;
 
     [[nodiscard]] double idle(WorkerId worker) const {
         return makespan - busy[worker] - communication[worker];

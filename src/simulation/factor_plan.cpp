@@ -238,9 +238,10 @@ std::string splitting_without_effect(ScheduleSettings const& settings, int worke
     if (is_dynamic && settings.schedule == SchedulePolicy::static_order)
         return start + " with the static schedule, whose lists fix all tasks";
     if (cuts_panels) return {};
-    return fmt::format("{} with {} threads: no column block has {} columns (split-width), {} rows below them (twice "
-                       "split-rows) and several candidate threads",
-                       start, workers, settings.split_width, 2 * settings.split_rows);
+    return fmt::format(
+        "{} with {} threads: no column block has {} columns (split-width), {} rows below them (twice "
+        "split-rows) and several candidate threads",
+        start, workers, settings.split_width, 2 * settings.split_rows);
 }
 
 ProcessPlans make_process_plans(BlockStructure const& structure, CostModel const& model,
@@ -248,7 +249,8 @@ ProcessPlans make_process_plans(BlockStructure const& structure, CostModel const
     return deal_schedule(structure, simulate_schedule(structure, model, machine, options), options);
 }
 
-ProcessPlans deal_schedule(BlockStructure const& structure, Schedule schedule, ScheduleOptions const& options) {
+ProcessPlans deal_schedule(BlockStructure const& structure, Schedule schedule,
+                           ScheduleOptions const& options) {
     SharedPlan shared;
     shared.makespan = schedule.makespan();
     shared.solve_seconds = schedule.solve_seconds();

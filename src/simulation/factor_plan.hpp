@@ -1,7 +1,7 @@
 // The plan of a factorization, which is made before numerical work begins: the branches, the task graphs of
-// factorization and solve, the order in which each worker runs them, and the owner of each panel. One process makes the
-// plans of all. Each process gets its own part: its structure (local_structure.hpp), its tasks, and the messages that
-// it sends and receives, all in local numbers.
+// factorization and solve, the order in which each worker runs them, and the owner of each panel. One process
+// makes the plans of all. Each process gets its own part: its structure (local_structure.hpp), its tasks, and
+// the messages that it sends and receives, all in local numbers.
 #pragma once
 
 #include <memory>
@@ -32,8 +32,8 @@ struct SharedPlan {
     std::vector<double> memory_of_process; ///< Bytes of panels and, at their peak, fan-in blocks.
 };
 
-/// One sentence that says why the splitting of these settings divides no column block on `workers` workers; empty if it
-/// may divide some, or none should be. `cuts_panels` as in SharedPlan.
+/// One sentence that says why the splitting of these settings divides no column block on `workers` workers;
+/// empty if it may divide some, or none should be. `cuts_panels` as in SharedPlan.
 std::string splitting_without_effect(ScheduleSettings const& settings, int workers, bool cuts_panels);
 
 /// The part of one process. Workers are its threads. Cblks and bloks are those of its structure, which with
@@ -41,18 +41,20 @@ std::string splitting_without_effect(ScheduleSettings const& settings, int worke
 struct LocalPlan {
     std::int32_t process = 0;
     BranchPartition partition;
-    std::vector<BranchId> number_of_branch;      ///< Numbers in the plan of all; ascending. Empty with one process.
+    /// Numbers in the plan of all; ascending. Empty with one process.
+    std::vector<BranchId> number_of_branch;
     std::vector<std::int32_t> process_of_branch; ///< The owner of each branch. Empty with one process.
     std::vector<double> cblk_cost; ///< Seconds by the cost model, updates to other cblks included.
     RowGroups groups;
     std::vector<WorkerId> owner_of_cblk; ///< The worker whose memory has the panel; any_worker: a ghost.
     FactorTasks factor;                  ///< Without messages: fan_in tasks wait for an event each instead.
-    std::vector<TaskId> number_of_task;  ///< By task: its number among the tasks and messages of all processes.
-    std::vector<std::int32_t> outgoing;  ///< The blocks of factor.fan_in that are sent.
-    std::vector<std::int32_t> incoming;  ///< The blocks that are received, by FanInBlock::number.
-    std::int64_t num_events = 0;         ///< Number of fan-in tasks.
-    StaticSchedule factor_schedule;      ///< The simulated schedule.
-    std::vector<WorkerRange> candidates; ///< For each factor task.
+    /// By task: its number among the tasks and messages of all processes.
+    std::vector<TaskId> number_of_task;
+    std::vector<std::int32_t> outgoing;        ///< The blocks of factor.fan_in that are sent.
+    std::vector<std::int32_t> incoming;        ///< The blocks that are received, by FanInBlock::number.
+    std::int64_t num_events = 0;               ///< Number of fan-in tasks.
+    StaticSchedule factor_schedule;            ///< The simulated schedule.
+    std::vector<WorkerRange> candidates;       ///< For each factor task.
     SolveTasks solve;                          ///< The tasks of the process.
     std::vector<WorkerRange> solve_candidates; ///< For each task of `solve`.
 
@@ -72,8 +74,8 @@ struct FactorPlan : SharedPlan, LocalPlan {
     /// A policy for one run of the factorization, or of a solve; refers to this plan.
     [[nodiscard]] std::unique_ptr<Policy> make_policy() const { return make_policy(factor.graph); }
     [[nodiscard]] std::unique_ptr<Policy> make_solve_policy() const { return make_solve_policy(solve.graph); }
-    /// A policy for `graph`, which is a copy of factor.graph or solve.graph with other homes. The policy refers to this plan
-    /// and to `graph`.
+    /// A policy for `graph`, which is a copy of factor.graph or solve.graph with other homes. The policy
+    /// refers to this plan and to `graph`.
     [[nodiscard]] std::unique_ptr<Policy> make_policy(TaskGraph const& graph) const;
     [[nodiscard]] std::unique_ptr<Policy> make_solve_policy(TaskGraph const& graph) const;
 };
@@ -92,7 +94,8 @@ struct ProcessPlans {
 ProcessPlans make_process_plans(BlockStructure const& structure, CostModel const& model,
                                 MachineModel const& machine, ScheduleOptions const& options = {});
 /// The plans of a schedule of `structure`, which was made with `options`.
-ProcessPlans deal_schedule(BlockStructure const& structure, Schedule schedule, ScheduleOptions const& options);
+ProcessPlans deal_schedule(BlockStructure const& structure, Schedule schedule,
+                           ScheduleOptions const& options);
 /// For one process.
 FactorPlan make_factor_plan(BlockStructure const& structure, CostModel const& model,
                             MachineModel const& machine, ScheduleOptions const& options = {});

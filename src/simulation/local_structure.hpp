@@ -4,8 +4,8 @@
 //
 // Cblks and columns are renumbered in ascending order, so that each blok still lies in one facing cblk. The
 // bloks of a ghost are the rows of its panel that the process contributes to, stacked as in its fan-in
-// blocks: an update finds its place there as in a panel of its own. Columns of the own cblks are, in ascending order,
-// the rows of the vectors of the process.
+// blocks: an update finds its place there as in a panel of its own. Columns of the own cblks are, in
+// ascending order, the rows of the vectors of the process.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@ namespace espalier {
 struct LocalStructure {
     BlockStructure structure;
     std::vector<BlokId> number_of_blok; ///< For each blok that of the whole structure in which it lies.
-    std::vector<Offset>
-        facing_position; ///< For each blok below an own diagonal block, its place in `facing`.
+    /// For each blok below an own diagonal block, its place in `facing`.
+    std::vector<Offset> facing_position;
 };
 
 class LocalStructures {

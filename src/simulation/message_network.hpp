@@ -5,8 +5,8 @@
 // come, first served. A message occupies both links for its bytes over the bandwidth and takes the latency in
 // between. At each end it needs a thread for the overhead o and for copying its bytes (Network::overhead and
 // copy_bandwidth): the LogGP model (Alexandrov, Ionescu, Schauser, Scheiman 1995) with the copies that it
-// leaves out. The receiver copies into memory that it touches for the first time. The measured latency contains both
-// overheads.
+// leaves out. The receiver copies into memory that it touches for the first time. The measured latency
+// contains both overheads.
 //
 //   1 thread    sends and receives one message at a time. It copies while the bytes are on the link, so a
 //               message that waits for nothing takes latency + bytes / bandwidth.

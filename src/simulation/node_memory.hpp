@@ -15,8 +15,8 @@
 // its cost, but at most what a thread can stream. So distance slows a product of large blocks by the memory
 // factor, and a task that is bound by memory, such as a sweep of a solve, by the larger stream factor.
 //
-// If there are more threads than cores, the time is also multiplied, and the demand divided, by the number of tasks
-// that run on the core when the task begins, itself included.
+// If there are more threads than cores, the time is also multiplied, and the demand divided, by the number of
+// tasks that run on the core when the task begins, itself included.
 //
 // The model assumes that a task streams its data once, overlapped with arithmetic, from memories that serve
 // all requests equally. It has no caches shared between tasks and no links between nodes.
@@ -171,11 +171,11 @@ class NodeMemory {
     }
 
     MachineModel const& machine_;
-    int nodes_;                     ///< The number of nodes of a process.
-    double thread_bandwidth_;       ///< Bytes per second.
-    std::vector<double> bandwidth_; ///< By node of a process.
+    int nodes_;                                    ///< The number of nodes of a process.
+    double thread_bandwidth_;                      ///< Bytes per second.
+    std::vector<double> bandwidth_;                ///< By node of a process.
     std::vector<double> factors_, stream_factors_; ///< nodes_ + 1 for each node (add_row).
-    std::vector<double> demand_;    ///< By process and node, at the moment.
+    std::vector<double> demand_;                   ///< By process and node, at the moment.
     std::vector<Running> of_worker_;
     std::vector<int> running_; ///< Tasks that run on each core; empty if each thread has a core.
     std::vector<TouchedBytes> touched_;

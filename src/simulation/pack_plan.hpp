@@ -33,8 +33,8 @@ template <class Archive> void describe(Archive& archive, SolveTasks& t) {
             t.contributors.processes, t.num_events);
 }
 template <class Archive> void describe(Archive& archive, SharedPlan& p) {
-    archive(p.machine, p.settings, p.makespan, p.solve_seconds, p.branches, p.tasks, p.solve_tasks, p.messages, p.message_bytes,
-            p.cuts_panels, p.memory_of_process);
+    archive(p.machine, p.settings, p.makespan, p.solve_seconds, p.branches, p.tasks, p.solve_tasks,
+            p.messages, p.message_bytes, p.cuts_panels, p.memory_of_process);
 }
 template <class Archive> void describe(Archive& archive, LocalPlan& p) {
     archive(p.process, p.partition, p.number_of_branch, p.process_of_branch, p.cblk_cost, p.groups,

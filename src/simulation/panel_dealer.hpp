@@ -1,9 +1,9 @@
 // The owners of panels under schedules that are made while they run. In: the candidates of one branch after
 // the other. Out: the thread of the process that owns its panels.
 //
-// Candidates take turns. With SchedulePolicy::places and several NUMA nodes, branches are first distributed to the
-// nodes, in turn or at random (PushInit; Virouleau, Broquedis, Gautier, Rastello 2016), whether or not the node has
-// candidates. On the node its candidates take turns, or if there are none, its threads.
+// Candidates take turns. With SchedulePolicy::places and several NUMA nodes, branches are first distributed
+// to the nodes, in turn or at random (PushInit; Virouleau, Broquedis, Gautier, Rastello 2016), whether or not
+// the node has candidates. On the node its candidates take turns, or if there are none, its threads.
 #pragma once
 
 #include <cstdint>

@@ -22,8 +22,8 @@ struct Sum {
     Index rows = 0;
 };
 
-// The time at which all contributions are at a process. It is the latest arrival from another process, which is one of
-// the two latest arrivals of all.
+// The time at which all contributions are at a process. It is the latest arrival from another process, which
+// is one of the two latest arrivals of all.
 class Arrivals {
   public:
     void add(std::int32_t process, Sum const& sum) {

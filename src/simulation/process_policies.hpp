@@ -13,11 +13,11 @@
 
 namespace espalier {
 
-/// The policy of one process for the tasks of a factorization or of a solve. `graph`, whose homes are threads of the process, must
-/// outlive it; `candidates`, by task, are threads of the process, too.
+/// The policy of one process for the tasks of a factorization or of a solve. `graph`, whose homes are threads
+/// of the process, must outlive it; `candidates`, by task, are threads of the process, too.
 inline std::unique_ptr<Policy> make_process_policy(ScheduleSettings const& settings, TaskGraph const& graph,
-                                                  MachineModel const& machine,
-                                                  std::vector<WorkerRange> const& candidates) {
+                                                   MachineModel const& machine,
+                                                   std::vector<WorkerRange> const& candidates) {
     std::vector<int> nodes;
     for (int t = 0; t < machine.threads; ++t) nodes.push_back(machine.node_of(t));
     return make_policy(settings, graph, PolicyMachine(nodes, machine.node_distances),
@@ -26,9 +26,8 @@ inline std::unique_ptr<Policy> make_process_policy(ScheduleSettings const& setti
 
 /// For each task the threads of its process that are candidates for the cblk it writes. `tasks` are
 /// FactorTasks or SolveTasks.
-template <class Tasks>
-std::vector<WorkerRange> candidate_threads(Tasks const& tasks, BranchPartition const& partition,
-                                           Mapping const& mapping) {
+template <class Tasks> std::vector<WorkerRange>
+candidate_threads(Tasks const& tasks, BranchPartition const& partition, Mapping const& mapping) {
     std::vector<WorkerRange> ranges;
     ranges.reserve(tasks.tasks.size());
     for (auto const& task : tasks.tasks) {
@@ -150,8 +149,8 @@ class ProcessPolicies : public Policy {
     }
 
     std::vector<std::int32_t> process_of_; ///< By task.
-    int threads_;               ///< Threads of each process.
-    std::vector<TaskId> local_; ///< The number of each task in its process.
+    int threads_;                          ///< Threads of each process.
+    std::vector<TaskId> local_;            ///< The number of each task in its process.
     std::vector<Process> processes_;
 };
 

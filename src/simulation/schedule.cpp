@@ -71,7 +71,8 @@ void deal_owners(Schedule& schedule, ScheduleSettings const& settings) {
         Candidates const workers =
             schedule.mapping.workers_in(cblk_of(task, schedule.partition), task.process);
         int const first = task.process * machine.threads;
-        owner_of_branch.push_back(first + dealer.next(task.process, {workers.first - first, workers.end - first}));
+        owner_of_branch.push_back(first +
+                                  dealer.next(task.process, {workers.first - first, workers.end - first}));
     }
     set_owners(schedule, owner_of_branch);
     // A fan-in block is not part of a panel: its home is the thread that owns the source of the contribution.
@@ -202,7 +203,7 @@ void run_policies(Schedule& schedule, ScheduleSettings const& settings, TaskCloc
     schedule.steals_by_distance = policies.steals_by_distance();
 }
 
-template <class T> T sum(std::vector<ProcessUse> const& processes, T ProcessUse::*member) {
+template <class T> T sum(std::vector<ProcessUse> const& processes, T ProcessUse::* member) {
     T total{};
     for (ProcessUse const& process : processes) total += process.*member;
     return total;

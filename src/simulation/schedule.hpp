@@ -65,9 +65,9 @@ struct Schedule {
                                          ///< task is divided.
     TimedRun run;                        ///< Times, lists and busy times in seconds.
     std::vector<std::int32_t> process_of_cblk; ///< The owner of each cblk.
-    std::vector<WorkerId>
-        owner_of_cblk; ///< The worker of that process whose memory holds the panel. In a
-                       ///< static schedule it factorizes the cblk; else candidates take turns.
+    /// The worker of that process whose memory holds the panel. In a static schedule it factorizes the cblk;
+    /// else candidates take turns.
+    std::vector<WorkerId> owner_of_cblk;
     std::vector<std::int64_t> steals_by_distance; ///< The counts of the policies.
     std::vector<ProcessUse> processes;
     SweepSchedule sweeps; ///< Solves with the factor.

@@ -103,8 +103,9 @@ SweepSchedule simulate_sweeps(BlockStructure const& structure, CostModel const& 
                               Schedule const& schedule, ScheduleOptions const& options) {
     SweepSchedule sweeps;
     int const threads = schedule.machine.threads;
-    sweeps.tasks = build_solve_tasks(structure, schedule.partition, model, distribution_of(schedule, options.format),
-                                     {threads > 1 ? 2 * threads : 0, options.sweep_entries});
+    sweeps.tasks =
+        build_solve_tasks(structure, schedule.partition, model, distribution_of(schedule, options.format),
+                          {threads > 1 ? 2 * threads : 0, options.sweep_entries});
     set_homes(sweeps.tasks, schedule);
     sweeps.candidates = options.schedule == SchedulePolicy::static_order
                             ? threads_at_home(sweeps.tasks, schedule.machine)
@@ -116,8 +117,8 @@ SweepSchedule simulate_sweeps(BlockStructure const& structure, CostModel const& 
     MachineModel const& machine = schedule.machine;
     ProcessPolicies policies(settings_of_sweeps(options), sweeps.tasks, machine, sweeps.candidates);
     MessageNetwork network(sweeps.tasks, machine, schedule.comm_threads);
-    sweeps.run = with_transfers(simulate(sweeps.tasks.graph, policies, machine.num_workers(), &network, clock),
-                                network);
+    sweeps.run = with_transfers(
+        simulate(sweeps.tasks.graph, policies, machine.num_workers(), &network, clock), network);
     return sweeps;
 }
 

@@ -1,10 +1,11 @@
-// The simulated solve with one right-hand side: the forward and the backward sweep of all processes. In: a schedule of
-// the factorization, with the owners of panels. Out: the tasks, who runs them, and when.
+// The simulated solve with one right-hand side: the forward and the backward sweep of all processes. In: a
+// schedule of the factorization, with the owners of panels. Out: the tasks, who runs them, and when.
 //
-// Panels are read once in each sweep, so the time is bound by the bandwidth of memory: the worker that owns the panels of
-// a branch is its home. The sums of sweeps have a fixed order under each policy. Solves with the factor of a static
-// schedule therefore run under the tree of queues, too, because a short task near the root that waits for its place in a
-// list behind a subtree would stop all other workers. Homes are the candidates then.
+// Panels are read once in each sweep, so the time is bound by the bandwidth of memory: the worker that owns
+// the panels of a branch is its home. The sums of sweeps have a fixed order under each policy. Solves with
+// the factor of a static schedule therefore run under the tree of queues, too, because a short task near the
+// root that waits for its place in a list behind a subtree would stop all other workers. Homes are the
+// candidates then.
 #pragma once
 
 #include <vector>

@@ -54,13 +54,15 @@ std::vector<PlacedRow> placed_rows(BlockStructure const& structure, CblkId k, st
 template <class T> Offset triangle_entries(Factor<T> const& factor) {
     Offset entries = 0;
     for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
-        Index const pivots = factor.diagonal(k).cols, left = factor.delayed(k) ? factor.delayed(k)->left() : 0;
+        Index const pivots = factor.diagonal(k).cols,
+                    left = factor.delayed(k) ? factor.delayed(k)->left() : 0;
         entries += pivots * (pivots + 1) / 2 + pivots * (left + factor.cblk(k).rows_below());
     }
     return entries;
 }
 
-template <class T> CscMatrix<T> lower_factor(Factor<T> const& factor, PivotOrder const& order, bool keeps_zeros) {
+template <class T>
+CscMatrix<T> lower_factor(Factor<T> const& factor, PivotOrder const& order, bool keeps_zeros) {
     bool const is_unit = factor.form().has_d() || factor.form().has_upper();
     auto const place = inverse_permutation(order.rows); // of the pivots, by numbers of the structure
     ColumnWriter<T> writer(factor.structure().n, triangle_entries(factor), keeps_zeros);
@@ -69,8 +71,10 @@ template <class T> CscMatrix<T> lower_factor(Factor<T> const& factor, PivotOrder
         MatrixView<T const> const diagonal = factor.diagonal(k);
         Index const first = order.first[k], pivots = diagonal.cols, left = delayed ? delayed->left() : 0;
         MatrixView<T const> const below =
-            delayed ? delayed->lower().block(pivots, 0, left + factor.cblk(k).rows_below(), pivots) : factor.below(k);
-        auto const numbers = delayed ? std::span(delayed->row_numbers()).subspan(pivots) : std::span<Index const>();
+            delayed ? delayed->lower().block(pivots, 0, left + factor.cblk(k).rows_below(), pivots)
+                    : factor.below(k);
+        auto const numbers =
+            delayed ? std::span(delayed->row_numbers()).subspan(pivots) : std::span<Index const>();
         auto const rows = placed_rows(factor.structure(), k, numbers, place);
         for (Index j = 0; j < pivots; ++j) {
             writer.put(first + j, is_unit ? T(1) : diagonal(j, j));
@@ -99,20 +103,22 @@ template <class T> CscMatrix<T> block_diagonal(Factor<T> const& factor, PivotOrd
     return writer.take();
 }
 
-template <class T> CscMatrix<T> upper_factor(Factor<T> const& factor, PivotOrder const& order, bool keeps_zeros) {
+template <class T>
+CscMatrix<T> upper_factor(Factor<T> const& factor, PivotOrder const& order, bool keeps_zeros) {
     auto const place = inverse_permutation(order.columns);
     ColumnWriter<T> writer(factor.structure().n, triangle_entries(factor), keeps_zeros); // columns of U^T
     for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
         DelayedPanel<T> const* const delayed = factor.delayed(k);
         MatrixView<T const> const diagonal = factor.diagonal(k), across = factor.upper(k);
         Index const first = order.first[k], pivots = diagonal.cols, left = delayed ? delayed->left() : 0;
-        auto const numbers = delayed ? std::span(delayed->column_numbers()).subspan(pivots) : std::span<Index const>();
+        auto const numbers =
+            delayed ? std::span(delayed->column_numbers()).subspan(pivots) : std::span<Index const>();
         auto const rows = placed_rows(factor.structure(), k, numbers, place);
         for (Index j = 0; j < pivots; ++j) {
             for (Index i = j; i < pivots; ++i) writer.put(first + i, diagonal(j, i));
             for (PlacedRow const& row : rows)
-                writer.put(row.place,
-                           row.row < left ? delayed->upper_left_over()(j, row.row) : across(row.row - left, j));
+                writer.put(row.place, row.row < left ? delayed->upper_left_over()(j, row.row)
+                                                     : across(row.row - left, j));
             writer.end_column();
         }
     }
@@ -129,12 +135,14 @@ template <class T> PivotOrder pivot_order(Factor<T> const& factor) {
         DelayedPanel<T> const* const delayed = factor.delayed(k);
         Index const first = factor.cblk(k).first_col;
         for (Index i = 0; i < factor.diagonal(k).cols; ++i) {
-            Index const row = delayed                               ? delayed->row_numbers()[i]
+            Index const row = delayed                            ? delayed->row_numbers()[i]
                               : form.has_d() || form.has_upper() ? first + factor.perm(k)[i]
-                                                                    : first + i;
+                                                                 : first + i;
             Index const in_order = delayed ? row : first + i;
             order.rows.push_back(row);
-            order.columns.push_back(!form.has_upper() ? row : delayed ? delayed->column_numbers()[i] : first + i);
+            order.columns.push_back(!form.has_upper() ? row
+                                    : delayed         ? delayed->column_numbers()[i]
+                                                      : first + i);
             order.results.push_back(in_order);
         }
     }
@@ -144,7 +152,8 @@ template <class T> PivotOrder pivot_order(Factor<T> const& factor) {
 // L; U and its transpose, or D; and about ten vectors of numbers and scales.
 template <class T> std::uint64_t explicit_factor_bytes(Factor<T> const& factor) {
     Offset const n = factor.structure().n, triangle = triangle_entries(factor);
-    Offset const entries = triangle * (factor.form().has_upper() ? 3 : 1) + (factor.form().has_d() ? 3 * n : 0);
+    Offset const entries =
+        triangle * (factor.form().has_upper() ? 3 : 1) + (factor.form().has_d() ? 3 * n : 0);
     return static_cast<std::uint64_t>(entries) * (sizeof(T) + sizeof(Index)) +
            static_cast<std::uint64_t>(10 * n) * sizeof(Index);
 }
@@ -156,7 +165,8 @@ template <class T> Factors<T> explicit_factors(Factor<T> const& factor, bool kee
     if (factor.form().has_d()) factors.diagonal = block_diagonal(factor, order);
     if (factor.form().has_upper()) factors.upper = upper_factor(factor, order, keeps_zeros);
     for (Index const row : order.rows) factors.row_permutation.push_back(factor.structure().inverse[row]);
-    for (Index const column : order.columns) factors.column_permutation.push_back(factor.structure().inverse[column]);
+    for (Index const column : order.columns)
+        factors.column_permutation.push_back(factor.structure().inverse[column]);
     return factors;
 }
 

@@ -27,7 +27,8 @@ struct FacingRows {
 };
 
 // Calls visit(rows) for the rows below cblk c, by facing cblks.
-template <class Visit> void for_each_facing(BlockStructure const& structure, Cblk const& c, Visit const& visit) {
+template <class Visit>
+void for_each_facing(BlockStructure const& structure, Cblk const& c, Visit const& visit) {
     auto const bloks = structure.bloks_below(c);
     for (std::size_t b = 0; b < bloks.size();) {
         FacingRows rows{bloks[b].facing_cblk, bloks.subspan(b), bloks[b].panel_row - c.width(), 0};
@@ -103,8 +104,7 @@ template <class T> class Inversion {
             memory_[worker] = std::make_unique_for_overwrite<T[]>(entries_of(most_, form_));
         });
         CblkId const last = structure_.num_cblks() - 1;
-        team_.run(
-            graph, policy, [&](TaskId task, WorkerId worker) { invert(last - task, worker); }, options);
+        team_.run(graph, policy, [&](TaskId task, WorkerId worker) { invert(last - task, worker); }, options);
     }
 
   private:
@@ -147,7 +147,8 @@ template <class T> class Inversion {
             z(j, j) = T(1);
         }
         trsm<T>(Side::left, Uplo::lower, Op::none, diag, T(1), own, z);
-        if (form_.has_upper()) return trsm<T>(Side::left, Uplo::upper, Op::none, Diag::non_unit, T(1), own, z);
+        if (form_.has_upper())
+            return trsm<T>(Side::left, Uplo::upper, Op::none, Diag::non_unit, T(1), own, z);
         if (form_.has_d()) solve_d<T>(form_.conjugate(), own, factor_.off_diagonal(k), z);
         trsm<T>(Side::left, Uplo::lower, op_, diag, T(1), own, z);
     }
@@ -157,12 +158,13 @@ template <class T> class Inversion {
                             WorkerId worker) const {
         double const flops = static_cast<double>(s.rows) * static_cast<double>(s.rows * s.cols);
         Index const most = std::min<Index>(std::max<Index>(1, s.cols / columns_of_piece), team_.size());
-        auto const pieces = static_cast<int>(std::clamp<Index>(static_cast<Index>(flops / flops_of_piece), 1, most));
+        auto const pieces =
+            static_cast<int>(std::clamp<Index>(static_cast<Index>(flops / flops_of_piece), 1, most));
         auto const piece = [&](int p, WorkerId by) {
             Index const first = s.cols * p / pieces, end = s.cols * (p + 1) / pieces;
             for (Index j = first; j < end; ++j) std::fill_n(z.column(j), z.rows, T(0));
-            multiply(k, s.block(0, first, s.rows, end - first), z.block(0, first, z.rows, end - first), transposed,
-                     by);
+            multiply(k, s.block(0, first, s.rows, end - first), z.block(0, first, z.rows, end - first),
+                     transposed, by);
         };
         if (pieces == 1) return piece(0, worker);
         team_.share(worker, {0, team_.size()}, pieces, piece);
@@ -175,8 +177,10 @@ template <class T> class Inversion {
             if (interrupt_ && interrupt_->flag().load(std::memory_order_relaxed)) interrupt_->check();
             Index const end = rows.first + rows.count, beyond = s.rows - end;
             MatrixView<T> const lower = gather(rows, block_at(worker, 0), s.rows - rows.first, false);
-            auto const own = s.block(rows.first, 0, rows.count, s.cols), later = s.block(end, 0, beyond, s.cols);
-            auto const z_own = z.block(rows.first, 0, rows.count, z.cols), z_later = z.block(end, 0, beyond, z.cols);
+            auto const own = s.block(rows.first, 0, rows.count, s.cols),
+                       later = s.block(end, 0, beyond, s.cols);
+            auto const z_own = z.block(rows.first, 0, rows.count, z.cols),
+                       z_later = z.block(end, 0, beyond, z.cols);
             auto const square = lower.block(0, 0, rows.count, rows.count);
             MatrixView<T> down = lower.block(rows.count, 0, beyond, rows.count), across = down;
             if (form_.has_upper()) {
@@ -250,13 +254,13 @@ template <class T> class Inversion {
 
 } // namespace
 
-template <class T>
-SelectedInverse<T>::SelectedInverse(Factor<T> const& factor, FactorPlan const& plan, WorkerTeam& team,
-                                    Interrupt* interrupt)
+template <class T> SelectedInverse<T>::SelectedInverse(Factor<T> const& factor, FactorPlan const& plan,
+                                                       WorkerTeam& team, Interrupt* interrupt)
     : structure_(&factor.structure()), panels_(*structure_) {
     require_all_eliminated(*structure_);
     if (factor.has_delayed())
-        throw Error(Status::unsupported, "the selected inverse by column blocks does not support delayed columns");
+        throw Error(Status::unsupported,
+                    "the selected inverse by column blocks does not support delayed columns");
     panels_.allocate(factor.form(), plan.owner_of_cblk, factor.allocation(), team, interrupt);
     Inversion<T>(factor, panels_, team, interrupt).run();
 }

@@ -21,8 +21,8 @@ namespace espalier {
 struct SolveOptions {
     MatrixOp op = MatrixOp::none;
     Interrupt* interrupt = nullptr; ///< Error{cancelled} some milliseconds after a request; may be null.
-    Messaging const* messaging =
-        nullptr; ///< Exchanges messages with the other processes of the plan; null with one process.
+    /// Exchanges messages with the other processes of the plan; null with one process.
+    Messaging const* messaging = nullptr;
 };
 
 /// Solve op(A) X = B in place: x is vector_rows x nrhs, x.ld >= vector_rows; it holds right-hand sides on

@@ -20,11 +20,11 @@ template <class T> T stored_or_zero(CscMatrix<T> const& a, Index i, Index j) {
 
 } // namespace
 
-template <class T>
-SparseInverse<T>::SparseInverse(Factors<T> factors, bool conjugate, Interrupt* interrupt)
-    : lower_(std::move(factors.lower)), conjugate_(conjugate), row_place_(inverse_permutation(factors.row_permutation)),
-      column_place_(inverse_permutation(factors.column_permutation)), by_(lower_.cols, T(0)), sums_(lower_.cols, T(0)),
-      is_target_(lower_.cols, 0) {
+template <class T> SparseInverse<T>::SparseInverse(Factors<T> factors, bool conjugate, Interrupt* interrupt)
+    : lower_(std::move(factors.lower)), conjugate_(conjugate),
+      row_place_(inverse_permutation(factors.row_permutation)),
+      column_place_(inverse_permutation(factors.column_permutation)), by_(lower_.cols, T(0)),
+      sums_(lower_.cols, T(0)), is_target_(lower_.cols, 0) {
     bool const is_general = factors.upper.cols > 0;
     if (is_general) upper_ = transpose(factors.upper);
     for (Index j = lower_.cols - 1; j >= 0;) {
@@ -36,15 +36,17 @@ SparseInverse<T>::SparseInverse(Factors<T> factors, bool conjugate, Interrupt* i
     }
 }
 
-template <class T> typename SparseInverse<T>::Column SparseInverse<T>::below(CscMatrix<T>& matrix, Index j, Index skipped) {
+template <class T>
+typename SparseInverse<T>::Column SparseInverse<T>::below(CscMatrix<T>& matrix, Index j, Index skipped) {
     Offset const first = matrix.col_ptr[j] + skipped;
     return {matrix.row_ind.data() + first, matrix.values.data() + first, matrix.col_ptr[j + 1] - first};
 }
 
-// sums[i] := sum_k Z_ik v_k for the targets i and the entries v_k of `by`. Column k of `after` has Z_ik for i >= k, and
-// column i of `before` has Z_ik, or its conjugate, for k > i.
-template <class T> void SparseInverse<T>::add_products(CscMatrix<T>& after, CscMatrix<T>& before, Column const& by,
-                                                       Column const& targets, bool conjugate_before) {
+// sums[i] := sum_k Z_ik v_k for the targets i and the entries v_k of `by`. Column k of `after` has Z_ik for i
+// >= k, and column i of `before` has Z_ik, or its conjugate, for k > i.
+template <class T> void SparseInverse<T>::add_products(CscMatrix<T>& after, CscMatrix<T>& before,
+                                                       Column const& by, Column const& targets,
+                                                       bool conjugate_before) {
     for (Index t = 0; t < targets.size; ++t) is_target_[targets.rows[t]] = 1;
     for (Index t = 0; t < by.size; ++t) by_[by.rows[t]] = by.values[t];
     for (Index t = 0; t < by.size; ++t) {
@@ -55,7 +57,8 @@ template <class T> void SparseInverse<T>::add_products(CscMatrix<T>& after, CscM
     for (Index t = 0; t < targets.size; ++t) {
         Column const column = below(before, targets.rows[t]);
         T sum(0);
-        for (Index p = 0; p < column.size; ++p) sum += conj_if(conjugate_before, column.values[p]) * by_[column.rows[p]];
+        for (Index p = 0; p < column.size; ++p)
+            sum += conj_if(conjugate_before, column.values[p]) * by_[column.rows[p]];
         sums_[targets.rows[t]] += sum;
     }
     for (Index t = 0; t < targets.size; ++t) is_target_[targets.rows[t]] = 0;
@@ -84,7 +87,8 @@ template <class T> void SparseInverse<T>::invert_general(Index j) {
 }
 
 // Inverts column j, or columns j - 1 and j of a 2 x 2 pivot. Returns the number of columns.
-template <class T> Index SparseInverse<T>::invert_symmetric(Index j, CscMatrix<T> const& diagonal, bool conjugate) {
+template <class T>
+Index SparseInverse<T>::invert_symmetric(Index j, CscMatrix<T> const& diagonal, bool conjugate) {
     auto const op = [&](T value) { return conj_if(conjugate, value); };
     auto const real_if_hermitian = [&](T value) { return conjugate ? T(real_part(value)) : value; };
     bool const is_pair = j > 0 && stored_or_zero(diagonal, j, j - 1) != T(0);
@@ -120,7 +124,8 @@ template <class T> std::optional<T> SparseInverse<T>::entry(Index i, Index j) co
     bool const is_general = upper_.cols > 0, is_below = row >= column;
     CscMatrix<T> const& matrix = is_general && is_below ? upper_ : lower_;
     Index const at = std::min(row, column), wanted = std::max(row, column);
-    auto const begin = matrix.row_ind.begin() + matrix.col_ptr[at], end = matrix.row_ind.begin() + matrix.col_ptr[at + 1];
+    auto const begin = matrix.row_ind.begin() + matrix.col_ptr[at],
+               end = matrix.row_ind.begin() + matrix.col_ptr[at + 1];
     auto const found = std::lower_bound(begin, end, wanted);
     if (found == end || *found != wanted) return std::nullopt;
     T const value = matrix.values[found - matrix.row_ind.begin()];

@@ -1,6 +1,6 @@
-// The entries of the inverse on the pattern of factors that are sparse matrices, column by column (Takahashi, Fagan, Chin
-// 1973; Erisman, Tinney 1975). It serves factors without column blocks, and those with delayed columns;
-// selected_inverse.hpp serves all others in less time.
+// The entries of the inverse on the pattern of factors that are sparse matrices, column by column (Takahashi,
+// Fagan, Chin 1973; Erisman, Tinney 1975). It serves factors without column blocks, and those with delayed
+// columns; selected_inverse.hpp serves all others in less time.
 //
 // With Z = (L U)^-1, or Z = (L D L^op)^-1, for each column j from the last one up, and for k, i > j:
 //
@@ -25,7 +25,8 @@ template <class T> class SparseInverse {
     /// factors are L D L^H. Runs on the calling thread. Error{cancelled}.
     SparseInverse(Factors<T> factors, bool conjugate, Interrupt* interrupt);
 
-    /// The entry of A^-1 in row i and column j; nullopt outside of the pattern. Logarithmic in the length of a column.
+    /// The entry of A^-1 in row i and column j; nullopt outside of the pattern. Logarithmic in the length of
+    /// a column.
     [[nodiscard]] std::optional<T> entry(Index i, Index j) const;
 
   private:

@@ -154,8 +154,9 @@ template <class T> void Sweep<T>::execute(TaskId task, WorkerId worker) {
     case SolveTaskKind::send_sum: {
         Block sum = sum_for(number);
         scope.reset();
-        return messages_.send(plan_.process_of_branch[number], plan_.number_of(number), std::move(sum),
-                              {.tag = numbers_.sum(plan_.process, number), .priority = plan_.solve.graph.priority[task]});
+        return messages_.send(
+            plan_.process_of_branch[number], plan_.number_of(number), std::move(sum),
+            {.tag = numbers_.sum(plan_.process, number), .priority = plan_.solve.graph.priority[task]});
     }
     case SolveTaskKind::receive_solution:
         return receive_solution(number);
@@ -222,7 +223,8 @@ template <class T> IndexRange Sweep<T>::rows_of(CblkId k, std::span<Blok const> 
 // Whether other tasks multiply rows of the branch.
 template <class T> bool Sweep<T>::leaves_rows(SolveTask const& task) const {
     Branch const& b = branch(task.branch);
-    return b.first == b.root && !structure_.is_kept(b.root) && bloks_of(task).size() < bloks_below(b.root).size();
+    return b.first == b.root && !structure_.is_kept(b.root) &&
+           bloks_of(task).size() < bloks_below(b.root).size();
 }
 
 // A panel with delayed columns is processed by the main tasks alone.
@@ -303,8 +305,8 @@ template <class T> void Sweep<T>::store(Index first, Index end) {
     }
 }
 
-// x_k := L^-1 P x_k (or U^-T x_k); contribution := L21 x_k (or U12^T x_k) for these bloks; x_k := D^-1 x_k, which
-// waits for the backward part if other tasks multiply the rest.
+// x_k := L^-1 P x_k (or U^-T x_k); contribution := L21 x_k (or U12^T x_k) for these bloks; x_k := D^-1 x_k,
+// which waits for the backward part if other tasks multiply the rest.
 template <class T>
 void Sweep<T>::forward_cblk(CblkId k, RowBlock<T> contribution, std::span<Blok const> bloks, Worker& worker) {
     if (factor_.delayed(k)) return forward_delayed(k, contribution, worker);
@@ -347,9 +349,8 @@ template <class T> void Sweep<T>::solve_diagonal(CblkId k, bool forward, RowBloc
 }
 
 // contribution := L21 x (or U12^T x) for these bloks
-template <class T>
-void Sweep<T>::multiply_rows_below(CblkId k, RowBlock<T> x, RowBlock<T> contribution, std::span<Blok const> bloks,
-                                   Worker& worker) {
+template <class T> void Sweep<T>::multiply_rows_below(CblkId k, RowBlock<T> x, RowBlock<T> contribution,
+                                                      std::span<Blok const> bloks, Worker& worker) {
     IndexRange const rows = rows_of(k, bloks);
     MatrixView<T> const coupling = transposed_ ? factor_.upper(k) : factor_.below(k);
     Index const step = rows_a_call(x.length(), vectors_);
@@ -394,8 +395,9 @@ template <class T> void Sweep<T>::backward_upper_in_one_pass(CblkId k, Worker& w
     RowBlock<T> const x = rows_of(factor_.cblk(k));
     MatrixView<T> const lower = factor_.lower(k), panel = factor_.upper(k);
     copy_rows_above(bloks_below(k), worker.buffer);
-    subtract_upper_panel_with_vector<T>(panel, factor_.diagonal(k), {worker.buffer, worker.buffer + panel.rows},
-                                        x.only(), lower.rows * lower.cols);
+    subtract_upper_panel_with_vector<T>(panel, factor_.diagonal(k),
+                                        {worker.buffer, worker.buffer + panel.rows}, x.only(),
+                                        lower.rows * lower.cols);
     count(worker, panel);
     solve_diagonal(k, false, x);
 }

@@ -1,5 +1,5 @@
-// Sweeps a block of vectors up and down the tree. A task is the forward or the backward part of a branch, or the
-// product with a group of rows of a large panel (tasks/solve_tasks.hpp).
+// Sweeps a block of vectors up and down the tree. A task is the forward or the backward part of a branch, or
+// the product with a group of rows of a large panel (tasks/solve_tasks.hpp).
 //
 // Forward, a branch subtracts its contributions to its own later rows directly, and sums those to rows above
 // it in an outbox, which has one entry for each row below its root. A cblk above the cut first collects from
@@ -22,8 +22,8 @@
 // With several processes each runs its own branches. Their contributions to the cblk of another process, a
 // ghost here, are summed and sent to its owner (send_sum), which subtracts the sums by ascending ranks. The
 // owner sends its solution back to all contributors (receive_solution). So the order of summation depends on
-// the plan alone. Both messages also carry the entries of the rows and columns that a process has left over for the
-// ghost. The owner keeps them behind those of the structure.
+// the plan alone. Both messages also carry the entries of the rows and columns that a process has left over
+// for the ghost. The owner keeps them behind those of the structure.
 #pragma once
 
 #include <memory>
@@ -152,9 +152,9 @@ template <class T> class Sweep {
     BlockStructure const& structure_;
     FactorPlan const& plan_;
     FactorForm form_;
-    bool transposed_;  ///< Solves with lu in which L and U exchange their roles.
-    bool conjugate_a_; ///< Solves with conj(A) in place of A.
-    Op backward_op_;   ///< L^op, or Op::none for U.
+    bool transposed_;                  ///< Solves with lu in which L and U exchange their roles.
+    bool conjugate_a_;                 ///< Solves with conj(A) in place of A.
+    Op backward_op_;                   ///< L^op, or Op::none for U.
     std::optional<TaskGraph> rehomed_; ///< The graph if tasks follow panels to other nodes than planned.
     WorkerTeam& team_;
     Interrupt* interrupt_;

@@ -33,8 +33,8 @@ template <class T> Index Sweep<T>::rows_of_solution(BranchId number) const {
     return part_ == SweepPart::forward ? 0 : factor_.cblk(branch(number).root).width();
 }
 
-// The sum of the contributions of local branches to a branch of another process, and the entries of the rows left over
-// for it.
+// The sum of the contributions of local branches to a branch of another process, and the entries of the rows
+// left over for it.
 template <class T> Block Sweep<T>::sum_for(BranchId number) {
     CblkId const j = branch(number).root;
     Index const rows = rows_of_sum(number);
@@ -61,7 +61,8 @@ template <class T> void Sweep<T>::receive_solution(BranchId number) {
     from += rows * vectors_;
     for (CblkId const k : leaving_for(number)) {
         DelayedPanel<T> const& panel = *factor_.delayed(k);
-        scatter(from, (part_ == SweepPart::forward ? equations(panel) : unknowns(panel)).subspan(panel.pivots()));
+        scatter(from,
+                (part_ == SweepPart::forward ? equations(panel) : unknowns(panel)).subspan(panel.pivots()));
         from += panel.left() * vectors_;
     }
     messages_.received_done(block.size());
@@ -88,8 +89,9 @@ template <class T> void Sweep<T>::receive(int from, std::int64_t id, Block&& blo
     if (u == no_branch) throw Error(Status::internal, fmt::format("received a message for branch {}", id));
     CblkId const root = branch(u).root;
     bool const is_own = plan_.is_own(root);
-    std::size_t const expected = message_bytes(is_own ? rows_of_sum(u) + factor_.arrived_from(from, root).count
-                                                      : rows_of_solution(u) + num_left_for(u));
+    std::size_t const expected =
+        message_bytes(is_own ? rows_of_sum(u) + factor_.arrived_from(from, root).count
+                             : rows_of_solution(u) + num_left_for(u));
     if (block.size() != expected)
         throw Error(Status::internal,
                     fmt::format("received {} bytes for branch {}; expected {}", block.size(), id, expected));
@@ -122,15 +124,15 @@ template <class T> void Sweep<T>::take_sums(BranchId number) {
     }
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                             \
-    template void Sweep<T>::list_left_over();                                                               \
-    template Index Sweep<T>::num_left_for(BranchId) const;                                                  \
-    template Index Sweep<T>::rows_of_sum(BranchId) const;                                                   \
-    template Index Sweep<T>::rows_of_solution(BranchId) const;                                              \
-    template Block Sweep<T>::sum_for(BranchId);                                                             \
-    template void Sweep<T>::receive_solution(BranchId);                                                     \
-    template void Sweep<T>::send_solution(BranchId);                                                        \
-    template void Sweep<T>::receive(int, std::int64_t, Block&&);                                            \
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template void Sweep<T>::list_left_over();                                                                \
+    template Index Sweep<T>::num_left_for(BranchId) const;                                                   \
+    template Index Sweep<T>::rows_of_sum(BranchId) const;                                                    \
+    template Index Sweep<T>::rows_of_solution(BranchId) const;                                               \
+    template Block Sweep<T>::sum_for(BranchId);                                                              \
+    template void Sweep<T>::receive_solution(BranchId);                                                      \
+    template void Sweep<T>::send_solution(BranchId);                                                         \
+    template void Sweep<T>::receive(int, std::int64_t, Block&&);                                             \
     template void Sweep<T>::take_sums(BranchId);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 

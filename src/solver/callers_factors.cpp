@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "solve/explicit_factors.hpp"
 #include "matrix/convert.hpp"
 #include "matrix/entries.hpp"
+#include "solve/explicit_factors.hpp"
 
 namespace espalier {
 

@@ -7,8 +7,8 @@
 
 namespace espalier {
 
-template <class T> DistributedRows
-IncompletePreconditioner<T>::prepare(CscMatrix<T> const& working, IncompleteOptions const& options) {
+template <class T> DistributedRows IncompletePreconditioner<T>::prepare(CscMatrix<T> const& working,
+                                                                        IncompleteOptions const& options) {
     clear();
     if (!context_.is_alone()) return prepare_together(working, options);
     IncompleteOptions local = options;
@@ -30,9 +30,8 @@ IncompletePreconditioner<T>::prepare_together(CscMatrix<T> const& working, Incom
     runtime_ = local.runtime.runtime = context_.on_root([&] { return options.runtime.runtime; });
     local.runtime.schedule = context_.on_root([&] { return options.runtime.schedule; });
     std::vector<std::vector<Index>> parts;
-    context_.on_root([&] {
-        parts = contiguous_parts(working, comm.size(), local.block_size, options.positions);
-    });
+    context_.on_root(
+        [&] { parts = contiguous_parts(working, comm.size(), local.block_size, options.positions); });
     auto const bytes = deal_out(comm, [&](Packer& packer, int r) { packer(parts[r]); });
     std::vector<Index> own;
     context_.on_all([&] { Unpacker{bytes}(own); });
@@ -58,13 +57,14 @@ template <class T> void IncompletePreconditioner<T>::clear() {
     transposed_bytes_.clear();
 }
 
-template <class T>
-IncompletePivots IncompletePreconditioner<T>::factorize(CscMatrix<T> const& working, PivotDemand const& pivots) {
+template <class T> IncompletePivots IncompletePreconditioner<T>::factorize(CscMatrix<T> const& working,
+                                                                           PivotDemand const& pivots) {
     Timer const timer;
     positive_ = pivots.positive;
     if (block_) block_->set_values(context_.is_root() ? &working : nullptr);
-    IncompletePivots const own =
-        context_.on_all([&] { return factor_->factorize(block_ ? block_->matrix() : working, pivots, context_.interrupt()); });
+    IncompletePivots const own = context_.on_all([&] {
+        return factor_->factorize(block_ ? block_->matrix() : working, pivots, context_.interrupt());
+    });
     node_bytes_ = context_.on_all([&] { return factor_->node_bytes(); });
     double largest[] = {own.shift, static_cast<double>(own.restarts)};
     max(context_.comm(), std::span<double>(largest));
@@ -75,8 +75,7 @@ IncompletePivots IncompletePreconditioner<T>::factorize(CscMatrix<T> const& work
     return pivots_;
 }
 
-template <class T>
-void IncompletePreconditioner<T>::solve(std::span<T> block, Index columns, MatrixOp op) {
+template <class T> void IncompletePreconditioner<T>::solve(std::span<T> block, Index columns, MatrixOp op) {
     Timer const timer;
     is_transposed_ = is_transposed_ || op != MatrixOp::none;
     if (block_) {
@@ -92,11 +91,9 @@ void IncompletePreconditioner<T>::solve(std::span<T> block, Index columns, Matri
 template <class T>
 void IncompletePreconditioner<T>::solve_together(std::span<T> block, Index columns, MatrixOp op) {
     using Overlap = typename OverlappingBlock<T>::Overlap;
-    std::vector<T> work =
-        context_.on_all([&] { return std::vector<T>(block_->matrix().rows * columns); });
+    std::vector<T> work = context_.on_all([&] { return std::vector<T>(block_->matrix().rows * columns); });
     bool const is_transposed = op != MatrixOp::none;
-    block_->extend(block, work, columns,
-                   positive_ || !is_transposed ? Overlap::exchanged : Overlap::ignored);
+    block_->extend(block, work, columns, positive_ || !is_transposed ? Overlap::exchanged : Overlap::ignored);
     context_.on_all([&] {
         context_.interrupt()->check();
         factor_->solve(work.data(), work.data(), columns, op);
@@ -107,8 +104,12 @@ void IncompletePreconditioner<T>::solve_together(std::span<T> block, Index colum
 
 template <class T> void IncompletePreconditioner<T>::fill(IncompleteReport& report) const {
     IncompleteSizes const& sizes = factor_->sizes();
-    std::int64_t sums[] = {sizes.nnz_factor, sizes.num_rows, sizes.chunks, sizes.coarse_edges,
-                           sizes.synchronizations, static_cast<std::int64_t>(sizes.moved_bytes),
+    std::int64_t sums[] = {sizes.nnz_factor,
+                           sizes.num_rows,
+                           sizes.chunks,
+                           sizes.coarse_edges,
+                           sizes.synchronizations,
+                           static_cast<std::int64_t>(sizes.moved_bytes),
                            static_cast<std::int64_t>(sizes.transposed_bytes)};
     sum(context_.comm(), std::span<std::int64_t>(sums));
     double times[] = {sizes.symbolic_s, sizes.coarsen_s, factor_s_,

@@ -118,7 +118,8 @@ NumericFactor<T>::run(CscMatrix<T> const& working, NumericSettings const& settin
 }
 
 // Each process alone may find enough memory for its factors although those of a computer together do not.
-template <class T> template <class F> void NumericFactor<T>::require_available(NumericSettings const& settings) {
+template <class T> template <class F>
+void NumericFactor<T>::require_available(NumericSettings const& settings) {
     context_.require_available(context_.on_all([&] {
         Factor<F> const fresh(*structure_);
         Factor<F> const& factor = slot<F>() ? *slot<F>() : fresh;
@@ -284,17 +285,18 @@ template <class T> Determinant<T> NumericFactor<T>::determinant() {
     });
 }
 
-template <class T>
-PivotRange NumericFactor<T>::relative_pivots(DistributedMatrix<T> const& working) const {
+template <class T> PivotRange NumericFactor<T>::relative_pivots(DistributedMatrix<T> const& working) const {
     return with_factor([&]<class F>(Factor<F> const& factor) {
         std::vector<Index> rows; // kept unknowns and ghosts have no pivots
         Pivots<F> const pivots = context_.on_all([&] {
             for (CblkId k = 0; k < structure_->first_kept_cblk; ++k)
-                for (Index c = factor.cblk(k).first_col; factor.has_panel(k) && c < factor.cblk(k).end_col; ++c)
+                for (Index c = factor.cblk(k).first_col; factor.has_panel(k) && c < factor.cblk(k).end_col;
+                     ++c)
                     rows.push_back(structure_->inverse[c]);
             return pivots_of(factor);
         });
-        return espalier::relative_pivots<T, F>(working, factor.form(), pivots.diagonal, pivots.off_diagonal, rows);
+        return espalier::relative_pivots<T, F>(working, factor.form(), pivots.diagonal, pivots.off_diagonal,
+                                               rows);
     });
 }
 

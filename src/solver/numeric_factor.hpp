@@ -33,9 +33,9 @@ namespace espalier {
 struct NumericSettings {
     FactorForm form;
     Allocation allocation = Allocation::local;
-    double pivot_threshold = 0;       ///< Pivots with a smaller modulus are replaced.
+    double pivot_threshold = 0;         ///< Pivots with a smaller modulus are replaced.
     std::optional<DelayRules> delays{}; ///< Set if columns may be delayed.
-    ProgressSink* progress = nullptr; ///< Progress of this process; may be null.
+    ProgressSink* progress = nullptr;   ///< Progress of this process; may be null.
 };
 
 template <class T> class NumericFactor : public WorkingInverse<T> {
@@ -133,8 +133,8 @@ template <class T> class NumericFactor : public WorkingInverse<T> {
     BlockStructure const* structure_ = nullptr;
     FactorPlan const* plan_ = nullptr;
     std::optional<AssemblyMap> assembly_;
-    std::vector<std::vector<Offset>>
-        sources_; ///< On process 0, the positions of the values of each process in the matrix.
+    /// On process 0, the positions of the values of each process in the matrix.
+    std::vector<std::vector<Offset>> sources_;
     Offset own_values_ = 0;
     std::unique_ptr<Factor<T>> full_;
     std::unique_ptr<Factor<Low>> narrow_; ///< At most one of full_ and narrow_ is set.

@@ -14,7 +14,8 @@ namespace espalier {
 namespace {
 
 // Divides the cores of a machine among the processes that may use them.
-Topology own_part(std::string const& name, Communicator const& processes, std::vector<std::int64_t>& machines) {
+Topology own_part(std::string const& name, Communicator const& processes,
+                  std::vector<std::int64_t>& machines) {
     std::int64_t machine = 0;
     Topology topology = all_succeed(processes, [&] {
         Topology whole = Topology::named(name);
@@ -31,14 +32,14 @@ Topology own_part(std::string const& name, Communicator const& processes, std::v
     }
     bool const disjoint = topology.num_cores() * parts <= topology.machine_cores();
     bool const is_whole = parts == 1 || disjoint || !topology.is_this_machine();
-    return all_succeed(processes, [&] { return is_whole ? std::move(topology) : topology.share(part, parts); });
+    return all_succeed(processes,
+                       [&] { return is_whole ? std::move(topology) : topology.share(part, parts); });
 }
 
 } // namespace
 
 ProcessContext::ProcessContext(std::string const& topology, Communicator comm)
-    : messaging_{std::move(comm), {}},
-      topology_(own_part(topology, this->comm(), computers_)),
+    : messaging_{std::move(comm), {}}, topology_(own_part(topology, this->comm(), computers_)),
       default_threads_(static_cast<int>(min(this->comm(), std::int64_t{topology_.default_threads()}))),
       recording_(this->comm(), topology_.machine_name(), [this] {
           if (team_) team_->record(nullptr);
@@ -72,10 +73,12 @@ void ProcessContext::require_available(std::uint64_t wanted) const {
     on_all([&] {
         std::uint64_t const available = together >= worth_checking ? available_memory_bytes() : together;
         if (together > available)
-            throw Error(Status::out_of_memory,
-                        fmt::format("the {} processes of a computer together need {} more bytes for factors; {} bytes are "
-                                    "available",
-                                    std::ranges::count(computers_, computers_[comm().rank()]), together, available));
+            throw Error(
+                Status::out_of_memory,
+                fmt::format(
+                    "the {} processes of a computer together need {} more bytes for factors; {} bytes are "
+                    "available",
+                    std::ranges::count(computers_, computers_[comm().rank()]), together, available));
     });
 }
 

@@ -10,13 +10,13 @@
 
 #include "comm/collective_call.hpp"
 #include "comm/message_run.hpp"
+#include "comm/run_recorder.hpp"
 #include "core/background.hpp"
 #include "core/interrupt.hpp"
 #include "espalier/communicator.hpp"
 #include "espalier/options.hpp"
 #include "runtime/topology.hpp"
 #include "runtime/worker_team.hpp"
-#include "comm/run_recorder.hpp"
 
 namespace espalier {
 
@@ -40,8 +40,8 @@ class ProcessContext {
     [[nodiscard]] std::uint64_t largest_sum_of_a_computer(std::span<std::uint64_t const> of_process) const;
     /// The largest number of processes on a computer.
     [[nodiscard]] int processes_of_a_computer() const;
-    /// Collective: Error{out_of_memory} on all processes if those of a computer together need more bytes than it has
-    /// available. Each passes the bytes that it will allocate.
+    /// Collective: Error{out_of_memory} on all processes if those of a computer together need more bytes than
+    /// it has available. Each passes the bytes that it will allocate.
     void require_available(std::uint64_t wanted) const;
     /// The number of workers of each process if the options do not set it.
     [[nodiscard]] int default_threads() const { return default_threads_; }

@@ -51,9 +51,10 @@ template <class T> BackwardErrors worst_errors(DistributedMatrix<T> const& matri
     return worst;
 }
 
-/// Collective: whether the residual of a column exceeds a hundredth of b, which is not the rounding of A or b.
-template <class T> bool leaves_a_residual(DistributedMatrix<T> const& a, std::span<T const> b, std::span<T const> x,
-                                          Index columns, MatrixOp op) {
+/// Collective: whether the residual of a column exceeds a hundredth of b, which is not the rounding of A or
+/// b.
+template <class T> bool leaves_a_residual(DistributedMatrix<T> const& a, std::span<T const> b,
+                                          std::span<T const> x, Index columns, MatrixOp op) {
     Index const m = a.rows().count();
     std::vector<T> residual;
     a.rows().reduction().all_succeed([&] { residual.resize(m); });
@@ -111,14 +112,16 @@ template <class T> ApplyInverse<T> Refiner<T>::inverse_of_matrix() const {
     return [this](std::span<T> block, Index columns, MatrixOp op) { apply_inverse(block, columns, op); };
 }
 
-// Applies A^-1 with refinement if the factors belong to a perturbed matrix, because pivots were replaced, entries grew,
-// the precision is lower, or they are incomplete. An estimate by such factors alone may overlook that A is nearly
-// singular. The working system is refined, because in the given system rows of small entries would remain
-// inaccurate. If the working system is not scaled, they may remain inaccurate there as well. `is_checked`
-// therefore measures the componentwise error, and makes the product infinite if this error is large, so that
-// a bound is not too small. `converges` becomes false after a product that does not reach the tolerance.
+// Applies A^-1 with refinement if the factors belong to a perturbed matrix, because pivots were replaced,
+// entries grew, the precision is lower, or they are incomplete. An estimate by such factors alone may
+// overlook that A is nearly singular. The working system is refined, because in the given system rows of
+// small entries would remain inaccurate. If the working system is not scaled, they may remain inaccurate
+// there as well. `is_checked` therefore measures the componentwise error, and makes the product infinite if
+// this error is large, so that a bound is not too small. `converges` becomes false after a product that does
+// not reach the tolerance.
 template <class T> ApplyInverse<T> Refiner<T>::refined_inverse(bool is_checked, bool& converges) const {
-    if (pivots_replaced_ == 0 && !has_growth() && inverse_.accuracy() == InverseAccuracy::full) return inverse_of_matrix();
+    if (pivots_replaced_ == 0 && !has_growth() && inverse_.accuracy() == InverseAccuracy::full)
+        return inverse_of_matrix();
     return [this, is_checked, &converges](std::span<T> block, Index columns, MatrixOp op) {
         vectors_.scaling().to_working(block, columns, op);
         auto const b = context_.on_all([&] { return std::vector<T>(block.begin(), block.end()); });
@@ -144,16 +147,17 @@ template <class T> bool Refiner<T>::is_suspicious(NumericFactor<T> const& factor
     PivotRange const pivots = factor.relative_pivots(*working_);
     if (pivots.smallest <= too_small(roundoff)) return true;
     return may_grow && has_unusual_size(pivots) &&
-           !(espalier::errors_of_factors<T>(*working_, inverse_of_working()).backward <= largest_stable_error * roundoff);
+           !(espalier::errors_of_factors<T>(*working_, inverse_of_working()).backward <=
+             largest_stable_error * roundoff);
 }
 
-template <class T>
-void Refiner<T>::examine(NumericFactor<T>& factor, Index pivots_replaced, bool may_grow,
-                         std::span<Index const> schur, CscMatrix<T> const& working) {
+template <class T> void Refiner<T>::examine(NumericFactor<T>& factor, Index pivots_replaced, bool may_grow,
+                                            std::span<Index const> schur, CscMatrix<T> const& working) {
     accept(pivots_replaced);
     bool const is_whole = context_.on_root([&] { return schur.empty(); });
     auto const measured = [&] {
-        return may_grow && is_whole ? espalier::errors_of_factors<T>(*working_, inverse_of_working()) : FactorErrors{};
+        return may_grow && is_whole ? espalier::errors_of_factors<T>(*working_, inverse_of_working())
+                                    : FactorErrors{};
     };
     if (pivots_replaced == 0) {
         PivotRange const pivots = factor.relative_pivots(*working_);
@@ -180,7 +184,8 @@ template <class T>
 void Refiner<T>::examine(DistributedMatrix<T> const& block, ApplyInverse<T> const& inverse) {
     auto const eps = static_cast<double>(epsilon<T>);
     WeakestDirection const weakest = weakest_direction<T>(block, inverse);
-    if (weakest.is_finite) singularity_.condition_estimate = 1 / std::max(weakest.distance, eps); // rounding hides more
+    if (weakest.is_finite)
+        singularity_.condition_estimate = 1 / std::max(weakest.distance, eps); // rounding hides more
     singularity_.is_near = weakest.template is_singular<T>();
     if (!singularity_.is_near && pivots_replaced_ > 0 &&
         probe_grows_as_singular<T>(block, inverse, context_.interrupt())) {
@@ -191,9 +196,8 @@ void Refiner<T>::examine(DistributedMatrix<T> const& block, ApplyInverse<T> cons
 }
 
 // condense() and expand() apply A_ii^-1 if the unknowns of the Schur complement are zero.
-template <class T>
-void Refiner<T>::examine_interior(NumericFactor<T>& factor, std::span<Index const> schur,
-                                  CscMatrix<T> const& working) {
+template <class T> void Refiner<T>::examine_interior(NumericFactor<T>& factor, std::span<Index const> schur,
+                                                     CscMatrix<T> const& working) {
     std::vector<Index> const number_in_interior = context_.on_all([&] {
         std::vector<Index> numbers;
         if (!context_.is_root()) return numbers;
@@ -239,8 +243,7 @@ void Refiner<T>::examine_interior(NumericFactor<T>& factor, std::span<Index cons
 
 // In about one of t cases a random vector reveals less than the t-th part of an error; three vectors do so in
 // one of t^3.
-template <class T>
-double Refiner<T>::schur_error(NumericFactor<T>& factor, std::span<Index const> schur) {
+template <class T> double Refiner<T>::schur_error(NumericFactor<T>& factor, std::span<Index const> schur) {
     constexpr Index columns = 3;
     Index const k = std::ssize(schur), n = working_->order();
     std::vector<T> v, whole_x, whole_b;
@@ -279,8 +282,9 @@ template <class T> RefineReport Refiner<T>::refine(std::span<T const> b, std::sp
 }
 
 template <class T> bool Refiner<T>::wants_digits(RefineOptions const& options) const {
-    return options.method == RefineMethod::automatic && options.max_iterations == 0 && !singularity_.is_near &&
-           pivots_replaced_ == 0 && singularity_.condition_estimate > ill_conditioned<T>;
+    return options.method == RefineMethod::automatic && options.max_iterations == 0 &&
+           !singularity_.is_near && pivots_replaced_ == 0 &&
+           singularity_.condition_estimate > ill_conditioned<T>;
 }
 
 // Returns the report if the system is scaled and one pass over the matrix shows that neither it nor the
@@ -314,8 +318,8 @@ template <class T> RefineReport Refiner<T>::refine_working(std::span<T const> b,
                                           options.interrupt);
     RefineReport report = espalier::refine<T>(*working_, b, x, columns, inverse_of_working(), options);
     add_steps(report, steps);
-    // A tiny pivot is harmless unless the solution is so large that the matrix must be singular. Small pivots of
-    // incomplete factors are not those of A: a large solution that solves the system is then accepted.
+    // A tiny pivot is harmless unless the solution is so large that the matrix must be singular. Small pivots
+    // of incomplete factors are not those of A: a large solution that solves the system is then accepted.
     if ((singularity_.is_near || pivots_replaced_ > 0) &&
         grows_as_singular<T>(*working_, b, x, columns, options.op) &&
         (!is_incomplete(inverse_.accuracy()) || leaves_a_residual<T>(*working_, b, x, columns, options.op)))
@@ -367,8 +371,8 @@ template <class T> double Refiner<T>::forward_error(std::span<T const> b, std::s
                                                     MatrixOp op) const {
     DistributedMatrix<T> const& matrix = callers_matrix();
     bool converges = true; // if false, the bound is infinite
-    auto const bounds =
-        forward_error_bounds<T>(matrix, b, x, columns, refined_inverse(true, converges), op, context_.interrupt());
+    auto const bounds = forward_error_bounds<T>(matrix, b, x, columns, refined_inverse(true, converges), op,
+                                                context_.interrupt());
     return bounds.empty() ? 0.0 : std::ranges::max(bounds);
 }
 

@@ -21,8 +21,8 @@ namespace espalier {
 
 /// The result of inverse iteration for a matrix with suspicious pivots.
 struct Singularity {
-    double condition_estimate =
-        0;                     ///< A lower bound of the componentwise condition number; 0 if not computed.
+    /// A lower bound of the componentwise condition number; 0 if not computed.
+    double condition_estimate = 0;
     bool is_near = false;      ///< Singular to working precision.
     bool is_numerical = false; ///< In addition, pivots were replaced: solutions are not unique.
 };
@@ -49,20 +49,20 @@ template <class T> class Refiner {
     /// With one process: provides the memory of residuals, so that refine() does not wait for its pages.
     void prepare_residuals() const;
 
-    /// Collective: whether factors in lower precision, with this roundoff, may be useless, because of small pivots or
-    /// of growth, which Cholesky does not allow (`may_grow`).
+    /// Collective: whether factors in lower precision, with this roundoff, may be useless, because of small
+    /// pivots or of growth, which Cholesky does not allow (`may_grow`).
     [[nodiscard]] bool is_suspicious(NumericFactor<T> const& factor, Index pivots_replaced, double roundoff,
                                      bool may_grow) const;
     /// Collective, after a factorization: tests for singularity if pivots are suspicious, which takes four
-    /// solves. If process 0 passes the unknowns of a Schur complement, the interior block is tested. If pivots suggest
-    /// that entries grew, it measures the errors of the factors by one solve. With replaced pivots, it keeps only
-    /// errors that make the factors useless.
+    /// solves. If process 0 passes the unknowns of a Schur complement, the interior block is tested. If
+    /// pivots suggest that entries grew, it measures the errors of the factors by one solve. With replaced
+    /// pivots, it keeps only errors that make the factors useless.
     void examine(NumericFactor<T>& factor, Index pivots_replaced, bool may_grow, std::span<Index const> schur,
                  CscMatrix<T> const& working);
     /// Tests factors without supernodes. Their smallest pivot is relative to scaled columns.
     void examine(double smallest_pivot, Index pivots_replaced, CscMatrix<T> const& working);
-    /// Collective: the normwise backward error of B [x_i; v] = [0; S v] for a random v, in the unknowns of the
-    /// Schur complement S that process 0 passes, and x_i from expand().
+    /// Collective: the normwise backward error of B [x_i; v] = [0; S v] for a random v, in the unknowns of
+    /// the Schur complement S that process 0 passes, and x_i from expand().
     [[nodiscard]] double schur_error(NumericFactor<T>& factor, std::span<Index const> schur);
     /// Skips examine() for factors that serve as a preconditioner only.
     void accept(Index pivots_replaced) {
@@ -107,8 +107,8 @@ template <class T> class Refiner {
     void examine_interior(NumericFactor<T>& factor, std::span<Index const> schur,
                           CscMatrix<T> const& working);
     [[nodiscard]] bool wants_digits(RefineOptions const& options) const;
-    std::optional<RefineReport> report_without_steps(std::span<T const> b, std::span<T const> x, Index columns,
-                                                     RefineOptions const& options);
+    std::optional<RefineReport> report_without_steps(std::span<T const> b, std::span<T const> x,
+                                                     Index columns, RefineOptions const& options);
     RefineReport refine_working(std::span<T const> b, std::span<T> x, Index columns,
                                 RefineOptions const& options);
     RefineReport refine_scaled(std::span<T const> b, std::span<T> x, Index columns,

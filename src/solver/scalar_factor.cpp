@@ -31,7 +31,8 @@ template <class T> void ScalarFactor<T>::check(CscMatrix<T> const& matrix) const
     auto const* const numbers = reinterpret_cast<Real<T> const*>(matrix.values.data());
     std::size_t const count = matrix.values.size() * (is_complex<T> ? 2 : 1);
     std::size_t bad = 0; // counted without branches, so that the compiler uses vector instructions
-    for (std::size_t p = 0; p < count; ++p) bad += !(std::abs(numbers[p]) <= std::numeric_limits<Real<T>>::max());
+    for (std::size_t p = 0; p < count; ++p)
+        bad += !(std::abs(numbers[p]) <= std::numeric_limits<Real<T>>::max());
     if (bad > 0) matrix.validate(); // throws an error that names the entry
 }
 
@@ -45,7 +46,8 @@ bool ScalarFactor<T>::factorize(CscMatrix<T> const& matrix, double threshold, st
     options.interrupt = context_.interrupt();
     if (lu_.can_refactorize() && lu_.refactorize(matrix, options)) return true;
     lu_.factorize(matrix, options);
-    if (!(lu_.growth() <= 1 / std::sqrt(roundoff))) { // because diagonal entries were preferred to larger ones
+    if (!(lu_.growth() <=
+          1 / std::sqrt(roundoff))) { // because diagonal entries were preferred to larger ones
         options.diagonal_preference = 1;
         lu_.factorize(matrix, options);
     }

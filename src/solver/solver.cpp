@@ -42,9 +42,10 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
         if (problem)
             choice = {SolveMethod::ilu, problem->what()};
         else
-            choice = choose_method(report.analysis, options,
-                                   {matrix.cols, matrix.nnz(), sizeof(T), report.processes * report.threads,
-                                    available_memory_bytes(), context_.largest_sum_of_a_computer(memory_needs())});
+            choice =
+                choose_method(report.analysis, options,
+                              {matrix.cols, matrix.nnz(), sizeof(T), report.processes * report.threads,
+                               available_memory_bytes(), context_.largest_sum_of_a_computer(memory_needs())});
         return choice.method == SolveMethod::direct;
     });
     if (!is_direct) {
@@ -176,8 +177,7 @@ template <class T> void Solver<T>::State::drop_analysis() {
 
 template <class T> Inertia Solver<T>::State::inertia() {
     require("inertia", {Need::factors, Need::complete});
-    if (system_->is_scalar)
-        throw Error(Status::usage, "the pivots of lu have no signs to count");
+    if (system_->is_scalar) throw Error(Status::usage, "the pivots of lu have no signs to count");
     require("the inertia", {Need::known_pivots});
     return factor_.inertia();
 }

@@ -33,8 +33,8 @@ template <class T> Solver<T>::State::~State() {
     }
 }
 
-template <class T>
-void Solver<T>::State::make_call(std::string_view name, CallArguments const& arguments, detail::StepRef const& body) {
+template <class T> void Solver<T>::State::make_call(std::string_view name, CallArguments const& arguments,
+                                                    detail::StepRef const& body) {
     CallSettings settings = settings_of_call();
     static_cast<CallArguments&>(settings) = arguments;
     calls_.begin(name, settings, [this](CallSettings const& given) { adopt(given); });
@@ -154,7 +154,8 @@ template <class T> void Solver<T>::State::take_part(std::string_view name) {
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template Solver<T>::State::State(Options, Communicator, bool);                                           \
     template Solver<T>::State::~State();                                                                     \
-    template void Solver<T>::State::make_call(std::string_view, CallArguments const&, detail::StepRef const&);    \
+    template void Solver<T>::State::make_call(std::string_view, CallArguments const&,                        \
+                                              detail::StepRef const&);                                       \
     template void Solver<T>::State::set_options(Options);                                                    \
     template CallSettings Solver<T>::State::settings_of_call() const;                                        \
     template void Solver<T>::State::adopt(CallSettings const&);                                              \

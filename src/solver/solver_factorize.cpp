@@ -45,8 +45,8 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
     }
     bool const is_poor = last.problem || report.factor.pivots_replaced > 2 * unavoidable_pivots_ ||
                          (refiner_->has_growth() && last.error > 100 * unavoidable_error_);
-    bool const is_stale =
-        context_.on_root([&] { return is_poor && analysis_->has_stale_matching(matrix, context_.interrupt()); });
+    bool const is_stale = context_.on_root(
+        [&] { return is_poor && analysis_->has_stale_matching(matrix, context_.interrupt()); });
     if (is_stale) {
         analyze_again(matrix);
         last = attempt(matrix);
@@ -58,10 +58,12 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
             return last.problem ? last.problem->what() : inaccurate_factors(last.error, last.replaced);
         };
         if (!may_have_delayed_) last = attempt(matrix, {reason});
-        // Entries may also grow with delayed columns, by up to 1 / u in each step. Other pivots do not help if the matrix
-        // is singular.
-        bool const has_grown = last.problem ? last.problem->status() == Status::inaccurate : last.is_useless();
-        if (has_grown && options.pivot_tolerance < strictest_tolerance()) last = attempt(matrix, {reason, true});
+        // Entries may also grow with delayed columns, by up to 1 / u in each step. Other pivots do not help
+        // if the matrix is singular.
+        bool const has_grown =
+            last.problem ? last.problem->status() == Status::inaccurate : last.is_useless();
+        if (has_grown && options.pivot_tolerance < strictest_tolerance())
+            last = attempt(matrix, {reason, true});
     }
     if (last.problem) throw *last.problem;
     if (last.is_useless())
@@ -72,8 +74,7 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
 }
 
 // Factorizes with the current analysis. Returns errors that are due to pivots and throws the others.
-template <class T>
-auto Solver<T>::State::attempt(CscMatrix<T> const& matrix, Delay const& delay) -> Attempt {
+template <class T> auto Solver<T>::State::attempt(CscMatrix<T> const& matrix, Delay const& delay) -> Attempt {
     std::optional<Error> const problem = error_of([&] { factorize_values(matrix, delay); });
     if (!problem) return {{}, refiner_->errors_of_factors().backward, report.factor.pivots_replaced};
     if (problem->status() != Status::singular && problem->status() != Status::inaccurate) throw *problem;
@@ -82,7 +83,8 @@ auto Solver<T>::State::attempt(CscMatrix<T> const& matrix, Delay const& delay) -
 
 // Whether entries may grow without bound in the elimination.
 template <class T> bool Solver<T>::State::may_grow() const {
-    return !system_->is_incomplete && !system_->is_scalar && system_->kept == 0 && (form_.has_d() || form_.has_upper());
+    return !system_->is_incomplete && !system_->is_scalar && system_->kept == 0 &&
+           (form_.has_d() || form_.has_upper());
 }
 
 // The options of the last analysis, with the functions of the current call.
@@ -151,8 +153,7 @@ template <class T> void Solver<T>::State::factorize_scalar(CscMatrix<T> const& m
     if (!report.factor.pivots_reused) report.peak_memory_bytes = peak_memory();
 }
 
-template <class T>
-void Solver<T>::State::factorize_values(CscMatrix<T> const& matrix, Delay const& delay) {
+template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& matrix, Delay const& delay) {
     if (system_->is_scalar) return factorize_scalar(matrix);
     Timer const timer;
     SingleThreadedBlas const blas;
@@ -177,8 +178,8 @@ void Solver<T>::State::factorize_values(CscMatrix<T> const& matrix, Delay const&
     }
     context_.sample_memory();
     if (!system_->is_incomplete && system_->kept == 0) refiner_->prepare_residuals();
-    // Assembly time is everything except the numeric factorization: checks, allocation, the entries, and with several
-    // processes the assembly map.
+    // Assembly time is everything except the numeric factorization: checks, allocation, the entries, and with
+    // several processes the assembly map.
     report.factor.total_s = timer.seconds();
     report.factor.assembly_s = report.factor.total_s - report.factor.time_s;
     if (options.condition && system_->kept == 0) {
@@ -262,9 +263,9 @@ template <class T> bool Solver<T>::State::factorize_narrow(CscMatrix<T> const& m
     std::string reason;
     try {
         factorize_numbers(matrix, true, usual_pivots());
-        if (needs_pivots() ||
-            (!system_->allow_singular &&
-             refiner_->is_suspicious(factor_, report.factor.pivots_replaced, static_cast<double>(epsilon<Low>), may_grow())))
+        if (needs_pivots() || (!system_->allow_singular &&
+                               refiner_->is_suspicious(factor_, report.factor.pivots_replaced,
+                                                       static_cast<double>(epsilon<Low>), may_grow())))
             context_.on_all([&] { reason = "pivots are too small for it"; });
     } catch (Error const& error) {
         if (error.status() == Status::cancelled || error.status() == Status::out_of_memory) throw;
@@ -279,8 +280,7 @@ template <class T> bool Solver<T>::State::factorize_narrow(CscMatrix<T> const& m
     return false;
 }
 
-template <class T>
-void Solver<T>::State::factorize_full(CscMatrix<T> const& matrix, Delay const& delay) {
+template <class T> void Solver<T>::State::factorize_full(CscMatrix<T> const& matrix, Delay const& delay) {
     if (report.factor.precision_fell_back)
         context_.on_root([&] {
             require_memory(context_.largest_sum_of_a_computer(analysis_->memory_of_processes(scalar_of<T>)),
@@ -301,7 +301,8 @@ void Solver<T>::State::factorize_full(CscMatrix<T> const& matrix, Delay const& d
     if (system_->kept > 0)
         check_schur_complement(matrix);
     else if (needs_pivots())
-        factorize_delayed(matrix, {[this] { return unknown_with_these_pivots("inertia and determinant are"); }});
+        factorize_delayed(matrix,
+                          {[this] { return unknown_with_these_pivots("inertia and determinant are"); }});
 }
 
 // Whether columns may be delayed in this analysis.
@@ -329,10 +330,9 @@ template <class T> std::string Solver<T>::State::unknown_with_these_pivots(std::
                                     : inaccurate_factors(refiner_->errors_of_factors().backward, 0));
 }
 
-// Factorizes with delayed columns, whatever the options say, and examines the factors. If memory does not suffice, the
-// pivoting of the options is used.
-template <class T>
-void Solver<T>::State::factorize_delayed(CscMatrix<T> const& matrix, Delay const& delay) {
+// Factorizes with delayed columns, whatever the options say, and examines the factors. If memory does not
+// suffice, the pivoting of the options is used.
+template <class T> void Solver<T>::State::factorize_delayed(CscMatrix<T> const& matrix, Delay const& delay) {
     double const tolerance = delay.is_strict ? strictest_tolerance() : options.pivot_tolerance;
     note_made_by([&] {
         return delay.reason() + "; factorizing with delayed pivots" +
@@ -351,7 +351,8 @@ void Solver<T>::State::factorize_delayed(CscMatrix<T> const& matrix, Delay const
 template <class T> void Solver<T>::State::take_condition(ConditionEstimate const& estimate) {
     report.factor.rcond = estimate.rcond;
     if (!estimate.is_sure)
-        note("the estimated reciprocal condition number may be too large: products with the inverse did not converge");
+        note("the estimated reciprocal condition number may be too large: products with the inverse did not "
+             "converge");
 }
 
 template <class T> void Solver<T>::State::examine_factors(CscMatrix<T> const& matrix) {
@@ -370,7 +371,8 @@ template <class T> void Solver<T>::State::check_schur_complement(CscMatrix<T> co
     if (is_good()) return;
     if (options.pivoting != Pivoting::delayed && can_delay()) {
         auto const reason = [this] {
-            return fmt::format("the backward error of the Schur complement is {:.1e}", report.factor.schur_error);
+            return fmt::format("the backward error of the Schur complement is {:.1e}",
+                               report.factor.schur_error);
         };
         factorize_delayed(matrix, {reason});
         if (is_good()) return;
@@ -456,8 +458,10 @@ template <class T> void Solver<T>::State::factorize_incomplete(CscMatrix<T> cons
         out.scalar = scalar_of<T>;
         out.pivots_replaced = replaced;
         if (found.shift > 0)
-            note("the incomplete factors are those of A + {} diag(A), after {} restart{}: pivots of A were too small{}",
-                 found.shift, found.restarts, found.restarts == 1 ? "" : "s", pivots.positive ? " or not positive" : "");
+            note("the incomplete factors are those of A + {} diag(A), after {} restart{}: pivots of A were "
+                 "too small{}",
+                 found.shift, found.restarts, found.restarts == 1 ? "" : "s",
+                 pivots.positive ? " or not positive" : "");
         if (replaced > 0)
             note("{} pivot{} too small{} for the incomplete factorization and {} replaced", replaced,
                  replaced == 1 ? " was" : "s were", pivots.positive ? " or not positive" : "",
@@ -476,8 +480,8 @@ template <class T> void Solver<T>::State::report_singularity() {
         note("the {} is singular to working precision (componentwise condition number {:.0e} or more)", what,
              found.condition_estimate);
     else if (found.condition_estimate * static_cast<double>(epsilon<T>) > 1e-6)
-        note("the {} is ill-conditioned: its componentwise condition number is about {:.0e}",
-             what, found.condition_estimate);
+        note("the {} is ill-conditioned: its componentwise condition number is about {:.0e}", what,
+             found.condition_estimate);
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \

@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "analysis/checks.hpp"
-#include "solve/explicit_factors.hpp"
 #include "kernels/blas.hpp"
 #include "matrix/convert.hpp"
 #include "matrix/entries.hpp"
+#include "solve/explicit_factors.hpp"
 #include "solve/sparse_inverse.hpp"
 #include "solver/callers_factors.hpp"
 #include "solver/solver_state.hpp"
@@ -41,7 +41,8 @@ template <class T> std::vector<T> Solver<T>::State::solve_half(std::span<T const
         throw Error(Status::usage,
                     "solves with one factor need a symmetric factorization (llh, llt, ldlt or ldlh)");
     require_block(b.size(), system_->order, call_.columns, "the right-hand side");
-    require_memory_of_columns({2 * call_.columns, 8, 0, call_.columns}, forward ? "solve_lower" : "solve_lower_adjoint");
+    require_memory_of_columns({2 * call_.columns, 8, 0, call_.columns},
+                              forward ? "solve_lower" : "solve_lower_adjoint");
     SingleThreadedBlas const blas;
     return espalier::solve_half(analysis_->system, factor_, b, call_.columns, forward);
 }
@@ -64,8 +65,8 @@ InverseEntries<T> Solver<T>::State::invert(char const* what, std::uint64_t bytes
                   : SelectedInverse<T>::bytes(factor_.structure(), form_, context_.workers().size());
     require_memory_of({.bytes = needed + bytes_of_result}, "the selected inverse");
     if (is_sparse) {
-        auto const inverse =
-            std::make_shared<SparseInverse<T> const>(all_factors(true), form_.conjugate(), context_.interrupt());
+        auto const inverse = std::make_shared<SparseInverse<T> const>(all_factors(true), form_.conjugate(),
+                                                                      context_.interrupt());
         return [inverse](Index row, Index column) { return inverse->entry(row, column); };
     }
     SingleThreadedBlas const blas;
@@ -79,8 +80,9 @@ template <class T> CscMatrix<T> Solver<T>::State::selected_inverse(CscMatrix<T> 
     require("selected_inverse", {Need::factors});
     if (context_.is_alone()) require_pattern(matrix, pattern_, "selected_inverse");
     // the result, and for error_of_inverse() both matrices with both triangles, and two vectors
-    std::uint64_t const bytes = 5 * static_cast<std::uint64_t>(matrix.stored()) * (sizeof(T) + sizeof(Index)) +
-                                2 * static_cast<std::uint64_t>(system_->order) * sizeof(T);
+    std::uint64_t const bytes =
+        5 * static_cast<std::uint64_t>(matrix.stored()) * (sizeof(T) + sizeof(Index)) +
+        2 * static_cast<std::uint64_t>(system_->order) * sizeof(T);
     InverseEntries<T> const inverse = invert("selected_inverse", bytes);
     auto const entry = [&](Index i, Index j) {
         if (std::optional<T> const found = inverse(i, j)) return *found;

@@ -12,11 +12,13 @@
 
 namespace espalier {
 
-// On process 0: the memory that each process needs according to the analysis, and for transposed incomplete factors.
+// On process 0: the memory that each process needs according to the analysis, and for transposed incomplete
+// factors.
 template <class T> std::vector<std::uint64_t> Solver<T>::State::memory_needs() const {
     auto const& needs = report.analysis.memory_bytes_of_process;
     std::vector<std::uint64_t> bytes(needs.begin(), needs.end());
-    if (!bytes.empty()) bytes.front() = std::max(bytes.front(), bytes.size() == 1 ? report.analysis.memory_bytes : 0);
+    if (!bytes.empty())
+        bytes.front() = std::max(bytes.front(), bytes.size() == 1 ? report.analysis.memory_bytes : 0);
     auto const further = incomplete_.further_bytes(call_.op);
     for (std::size_t p = 0; p < std::min(bytes.size(), further.size()); ++p)
         bytes[p] += static_cast<std::uint64_t>(further[p]);
@@ -34,8 +36,9 @@ std::uint64_t Solver<T>::State::require_memory_of(CallMemory const& call, std::s
         if (system_->is_incomplete || system_->is_scalar) {
             bytes = memory_needs();
             for (std::size_t p = 0; p < bytes.size(); ++p)
-                bytes[p] += static_cast<std::uint64_t>(call.own) * share * sizeof(T) +
-                            (p == 0 ? static_cast<std::uint64_t>(call.whole * system_->order) * sizeof(T) : 0);
+                bytes[p] +=
+                    static_cast<std::uint64_t>(call.own) * share * sizeof(T) +
+                    (p == 0 ? static_cast<std::uint64_t>(call.whole * system_->order) * sizeof(T) : 0);
         } else {
             Scalar const scalar = factor_.is_narrow() ? scalar_of<Low> : scalar_of<T>;
             for (Index p = 0; p < std::ssize(analysis_->needs); ++p)
@@ -71,7 +74,8 @@ template <class T> std::uint64_t Solver<T>::State::require_memory_of_refinement(
     if (options.condition) {
         Index const at_once = std::min(call_.columns, columns_in_bound(vectors_->rows(), sizeof(T)));
         call.own -= least;
-        std::uint64_t const bytes = require_memory_of_columns(call + memory_of_condition(at_once), "the error bound");
+        std::uint64_t const bytes =
+            require_memory_of_columns(call + memory_of_condition(at_once), "the error bound");
         refiner_->limit_vectors(bytes > 0 ? bytes + 30 * vector : 0);
     }
     return left > 0 ? left + least * vector : 0;

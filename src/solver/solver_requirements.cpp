@@ -1,5 +1,5 @@
-// A call of espalier::Solver checks its requirements here, for example that the matrix is factorized. Each requirement
-// has its own error.
+// A call of espalier::Solver checks its requirements here, for example that the matrix is factorized. Each
+// requirement has its own error.
 #include <fmt/format.h>
 
 #include "solver/solver_state.hpp"

@@ -25,8 +25,9 @@ template <class T> void Solver<T>::State::expect_rows(std::size_t entries, Index
     Index const rows = columns > 0 ? static_cast<Index>(entries) / columns : 0;
     context_.on_all([&] {
         if (columns != call_.columns)
-            throw Error(Status::usage, fmt::format("this process has {} right-hand sides, and process 0 has {}",
-                                                   columns, call_.columns));
+            throw Error(Status::usage,
+                        fmt::format("this process has {} right-hand sides, and process 0 has {}", columns,
+                                    call_.columns));
         if (op != call_.op)
             throw Error(Status::usage, fmt::format("op is {} on this process, and {} on process 0",
                                                    to_string(op), to_string(call_.op)));
@@ -87,7 +88,8 @@ template <class T> DenseMatrix<T> Solver<T>::State::solve_sparse(CscMatrix<T> co
     Timer const timer;
     DenseMatrix<T> x;
     CallMemory needed = memory_of_solve(vector_layout(), call_.columns);
-    needed.bytes = 3 * static_cast<std::uint64_t>(b.stored()) * (sizeof(T) + sizeof(Index)); // scaled, and by blocks
+    needed.bytes =
+        3 * static_cast<std::uint64_t>(b.stored()) * (sizeof(T) + sizeof(Index)); // scaled, and by blocks
     require_memory_of_columns(needed, "a solve");
     context_.on_root([&] {
         if (b.rows != n || b.symmetry != Symmetry::general)
@@ -210,14 +212,13 @@ template <class T> void Solver<T>::State::report_applications() {
     if (refined.converged || options.refine == RefineMethod::none) return;
     note("{} with {}({}) ended at a backward error of {:.1e} after {} iterations; more levels of "
          "fill, another ordering or method direct may help",
-         to_string(refined.method), form_.kind == Factorization::llh ? "IC" : "ILU",
-         report.incomplete.levels, refined.backward_error, refined.iterations);
+         to_string(refined.method), form_.kind == Factorization::llh ? "IC" : "ILU", report.incomplete.levels,
+         refined.backward_error, refined.iterations);
 }
 
 // Computes the error bound in owned rows. It is infinite for a singular matrix, whose solutions are not
 // unique.
-template <class T>
-void Solver<T>::State::bound_forward_error(std::span<T const> b, std::span<T const> x) {
+template <class T> void Solver<T>::State::bound_forward_error(std::span<T const> b, std::span<T const> x) {
     if (options.condition)
         report.refine.forward_error = refiner_->singularity().is_numerical
                                           ? std::numeric_limits<double>::infinity()

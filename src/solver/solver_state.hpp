@@ -144,18 +144,19 @@ template <class T> struct Solver<T>::State {
     void analyze(CscMatrix<T> const& matrix, Options const& with);
     void begin_reports();
     void report_analysis(std::uint64_t resident);
-    // A request to delay columns, whatever the options say; none without a reason, which becomes a note. Only process 0
-    // makes its text, because this allocates.
+    // A request to delay columns, whatever the options say; none without a reason, which becomes a note. Only
+    // process 0 makes its text, because this allocates.
     struct Delay {
         std::function<std::string()> reason{};
-        bool is_strict = false; // whether pivots obey strictest_tolerance() instead of Options::pivot_tolerance
+        bool is_strict =
+            false; // whether pivots obey strictest_tolerance() instead of Options::pivot_tolerance
     };
     struct PivotChoice {
         Pivoting pivoting;
         double tolerance;
     };
-    // The result of a factorization: an error that is due to pivots, or the backward error of the factors, as far as it
-    // was measured.
+    // The result of a factorization: an error that is due to pivots, or the backward error of the factors, as
+    // far as it was measured.
     struct Attempt {
         std::optional<Error> problem;
         double error;
@@ -236,7 +237,8 @@ template <class T> struct Solver<T>::State {
     // its end, because the other processes continue with it.
     template <class First, class... Parts>
     void note(fmt::format_string<First, Parts...> text, First&& first, Parts&&... parts) {
-        note_made_by([&] { return fmt::format(text, std::forward<First>(first), std::forward<Parts>(parts)...); });
+        note_made_by(
+            [&] { return fmt::format(text, std::forward<First>(first), std::forward<Parts>(parts)...); });
     }
     template <class Make> void note_made_by(Make const& make) {
         if (!context_.is_root()) return;
@@ -260,7 +262,7 @@ template <class T> struct Solver<T>::State {
     CollectiveCalls<CallSettings> calls_;
     bool some_follow_ = false;
     std::optional<CscMatrix<T>> unused_; // stands for the matrix to change on a process that follows
-    CallSettings call_; // the settings of the current call
+    CallSettings call_;                  // the settings of the current call
 
     std::optional<System> system_;        // set by the analysis
     std::optional<Analysis<T>> analysis_; // on process 0
@@ -277,10 +279,10 @@ template <class T> struct Solver<T>::State {
     WorkingMatrix<T> working_;
     std::size_t notes_of_analysis_ = 0; // the number of notes before those of the factorization
     std::optional<Error> log_problem_;  // thrown at the end of the call, when no process waits for this one
-    bool may_have_delayed_ = false; // whether the pivots were chosen with delays
+    bool may_have_delayed_ = false;     // whether the pivots were chosen with delays
     std::vector<std::uint64_t> delayed_bytes_; // on process 0, by process
-    Index unavoidable_pivots_ = 0;      // pivots replaced in spite of a matching for the current values
-    double unavoidable_error_ = 0;      // error of the factors with such a matching
+    Index unavoidable_pivots_ = 0; // pivots replaced in spite of a matching for the current values
+    double unavoidable_error_ = 0; // error of the factors with such a matching
 };
 
 template <class T> template <class Body>

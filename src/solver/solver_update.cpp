@@ -31,7 +31,8 @@ void Solver<T>::State::check_update(CscMatrix<T> const& matrix, CscMatrix<T> con
     double const products = count_products(w, matrix.symmetry);
     double const bytes = products * static_cast<double>(sizeof(T) + 2 * sizeof(Index)) * 2;
     if (options.max_memory > 0) {
-        // besides the products: the former matrix, the changed working system, and the columns, also as dense rows
+        // besides the products: the former matrix, the changed working system, and the columns, also as dense
+        // rows
         double const entry = sizeof(T) + sizeof(Index), stored = static_cast<double>(matrix.stored());
         double const columns = 2 * static_cast<double>(w.stored()) * entry +
                                static_cast<double>(w.cols) * static_cast<double>(system_->order) * sizeof(T);
@@ -46,17 +47,20 @@ void Solver<T>::State::check_update(CscMatrix<T> const& matrix, CscMatrix<T> con
     if (bytes < worth_checking) return;
     auto const most = static_cast<double>(available_memory_bytes());
     if (bytes > most)
-        throw Error(Status::out_of_memory,
-                    fmt::format("the product of the columns of an update has {:.2g} entries, which need {:.2g} bytes; "
-                                "{:.2g} are available",
-                                products, bytes, most));
+        throw Error(
+            Status::out_of_memory,
+            fmt::format(
+                "the product of the columns of an update has {:.2g} entries, which need {:.2g} bytes; "
+                "{:.2g} are available",
+                products, bytes, most));
 }
 
 // Changes the factors of the only process in place, if possible. Otherwise leaves them unchanged and returns
 // the reason.
 template <class T> std::optional<std::string>
 Solver<T>::State::change_factors(CscMatrix<T> const& changed, CscMatrix<T> const& w, int sign) {
-    if (system_->is_scalar || !factor_.can_update()) return "this needs symmetric factors without delayed columns";
+    if (system_->is_scalar || !factor_.can_update())
+        return "this needs symmetric factors without delayed columns";
     if (report.factor.pivots_replaced > 0) return "some pivots were replaced";
     if (refiner_->has_growth()) return "the factors are inaccurate";
     // A symmetric matrix changes by W W^T, but the factors of a Hermitian one can only be changed by W W^H.
@@ -147,7 +151,8 @@ template <class T> bool Solver<T>::State::update(CscMatrix<T>& matrix, CscMatrix
     return true;
 }
 
-template <class T> bool Solver<T>::State::update_dense(CscMatrix<T>& matrix, DenseMatrix<T> const& w, int sign) {
+template <class T>
+bool Solver<T>::State::update_dense(CscMatrix<T>& matrix, DenseMatrix<T> const& w, int sign) {
     CscMatrix<T> columns = context_.on_all([] { return CscMatrix<T>(); });
     context_.on_root([&] {
         require_block(w.values.size(), w.rows, w.cols, "the columns of an update");

@@ -20,8 +20,8 @@ template <class T> class WorkingMatrix {
     /// `is_shared`: other processes receive the values of B. A single process refers to them.
     explicit WorkingMatrix(bool is_shared) : is_shared_(is_shared) {}
 
-    /// Converts a matrix with the scales of `system`, unless that was done before for the same values. A caller that
-    /// changes the system or the pattern calls clear() first.
+    /// Converts a matrix with the scales of `system`, unless that was done before for the same values. A
+    /// caller that changes the system or the pattern calls clear() first.
     void set(CscMatrix<T> const& matrix, ScaledSystem<T> const& system) {
         if (copy_ && has_values_of(matrix)) return;
         copy_.reset(); // before a new copy, because two copies are not needed

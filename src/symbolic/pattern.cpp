@@ -13,7 +13,8 @@ LowerPattern lower_pattern(Graph const& graph, Ordering const& ordering) {
     for (Vertex j = 0; j < n; ++j) {
         Index const old = ordering.inverse[j];
         for (Index const neighbour : graph.neighbours(old))
-            if (Index const i = ordering.perm[neighbour]; i > j) pattern.rows.push_back(static_cast<Vertex>(i));
+            if (Index const i = ordering.perm[neighbour]; i > j)
+                pattern.rows.push_back(static_cast<Vertex>(i));
         std::sort(pattern.rows.begin() + pattern.ptr.back(), pattern.rows.end());
         pattern.ptr.push_back(std::ssize(pattern.rows));
         pattern.weight.push_back(graph.weight_of(old));

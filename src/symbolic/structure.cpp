@@ -38,7 +38,8 @@ RowStructure row_structure(LowerPattern const& pattern, Supernodes const& supern
 FacingSets facing_sets(RowStructure const& structure, Supernodes const& supernodes) {
     SupernodeId const num = supernodes.size();
     auto const supernode_of = supernode_of_vertex(supernodes);
-    std::vector<Vertex> position(supernode_of.size()); // by vertex: its place among the members of its supernode
+    std::vector<Vertex> position(
+        supernode_of.size()); // by vertex: its place among the members of its supernode
     for (SupernodeId s = 0; s < num; ++s) {
         auto const members = supernodes.members_of(s);
         for (Vertex k = 0; k < std::ssize(members); ++k) position[members[k]] = k;

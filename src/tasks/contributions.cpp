@@ -21,8 +21,7 @@ Contributions find_contributions(BlockStructure const& structure, BranchPartitio
             if (f == begin || all.back().source != source) all.push_back({source, f, f, 0, 0, 0});
             Contribution& one = all.back();
             // The bloks of a cblk form one update.
-            UpdateShape shape =
-                update_shape(structure, structure.cblks[owner_at(f)], structure.facing[f]);
+            UpdateShape shape = update_shape(structure, structure.cblks[owner_at(f)], structure.facing[f]);
             one.seconds_in_source += model.update(shape);
             shape.is_cold = true;
             one.seconds += model.update(shape);

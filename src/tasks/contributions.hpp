@@ -13,10 +13,10 @@ namespace espalier {
 
 struct Contribution {
     BranchId source = 0;
-    Offset first_facing = 0; ///< The bloks of `source` that face the target:
-    Offset end_facing = 0;   ///< structure.facing[first_facing .. end_facing).
-    Index rows = 0;          ///< An upper bound of the rows of the target's panel that are updated.
-    double seconds = 0;      ///< Duration of the update as a task of its own.
+    Offset first_facing = 0;      ///< The bloks of `source` that face the target:
+    Offset end_facing = 0;        ///< structure.facing[first_facing .. end_facing).
+    Index rows = 0;               ///< An upper bound of the rows of the target's panel that are updated.
+    double seconds = 0;           ///< Duration of the update as a task of its own.
     double seconds_in_source = 0; ///< Duration right after `source`, as its branch counts it.
 };
 

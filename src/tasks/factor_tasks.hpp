@@ -56,7 +56,7 @@ struct FactorTask {
     std::int32_t peer = 0;    ///< message: the receiver; fan_in: the sender; otherwise `process`.
     double bytes = 0;         ///< message: size of the fan-in block; fan_in: of the part that is added.
     std::int32_t group = whole_panel; ///< Group of rows of the source (solve) or of the target (others).
-    std::int32_t block = no_block; ///< The fan-in block of a message, fan_in or update of a remote cblk.
+    std::int32_t block = no_block;    ///< The fan-in block of a message, fan_in or update of a remote cblk.
 };
 
 /// The cblk that the task writes to; for a task of a whole branch, the root of the branch.
@@ -65,8 +65,8 @@ inline CblkId cblk_of(FactorTask const& task, BranchPartition const& partition) 
 }
 
 /// Calls visit(k, bytes) for the coefficients in the panel of each cblk k that the task reads or writes,
-/// counted once. A task of a branch accesses all its panels, and an update accesses rows of its sources and its target.
-/// A fan-in has none.
+/// counted once. A task of a branch accesses all its panels, and an update accesses rows of its sources and
+/// its target. A fan-in has none.
 template <class Visit> void for_each_access(BlockStructure const& structure, BranchPartition const& partition,
                                             RowGroups const& groups, PanelFormat const& format,
                                             FactorTask const& task, Visit const& visit) {

@@ -1,6 +1,6 @@
 // Fan-in blocks: the sum of the contributions of one process to a cblk of another one, or to a group of its
-// rows if the cblk is cut. A block has only the rows that the process contributes to (Ashcraft, Eisenstat, Liu
-// 1990; Hénon, Ramet, Roman 2002).
+// rows if the cblk is cut. A block has only the rows that the process contributes to (Ashcraft, Eisenstat,
+// Liu 1990; Hénon, Ramet, Roman 2002).
 //
 //     panel of the target        block of the process
 //     +---+                      +---+
@@ -49,14 +49,14 @@ struct FanInBlock {
     std::int32_t to = 0;      ///< The owner of the target.
     std::int32_t updates = 0; ///< Number of tasks of `from` that write to the block; then it is sent.
     Index rows = 0;
-    Index rows_below = 0;        ///< The number of rows below the diagonal block of the target.
+    Index rows_below = 0; ///< The number of rows below the diagonal block of the target.
     Index at = 0; ///< The number of rows above these in the sum of the process; other blocks have them.
-    Offset first_rows = 0;       ///< The rows, in ascending runs of which no two are adjacent:
-    Offset end_rows = 0;         ///< FanInBlocks::rows[first_rows .. end_rows).
-    std::int32_t number = 0;     ///< Its number among the blocks that `to` receives.
+    Offset first_rows = 0;        ///< The rows, in ascending runs of which no two are adjacent:
+    Offset end_rows = 0;          ///< FanInBlocks::rows[first_rows .. end_rows).
+    std::int32_t number = 0;      ///< Its number among the blocks that `to` receives.
     std::int32_t fan_in_task = 0; ///< It adds the block, in process `to`.
-    std::int32_t message = 0; ///< The number of its message among the tasks of all processes.
-    double priority = 0;      ///< The longest path from the message to the end.
+    std::int32_t message = 0;     ///< The number of its message among the tasks of all processes.
+    double priority = 0;          ///< The longest path from the message to the end.
 };
 
 struct FanInBlocks {

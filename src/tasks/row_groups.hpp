@@ -32,8 +32,8 @@ class RowGroups {
   public:
     /// No panel is cut.
     RowGroups() = default;
-    /// Cuts each branch of a single cblk (not kept) that has at least split_width columns, several candidate workers in
-    /// one process, and rows for two groups below the diagonal block. Linear.
+    /// Cuts each branch of a single cblk (not kept) that has at least split_width columns, several candidate
+    /// workers in one process, and rows for two groups below the diagonal block. Linear.
     RowGroups(BlockStructure const& structure, BranchPartition const& partition, Mapping const& mapping,
               ScheduleSettings const& settings) {
         if (settings.splitting == Splitting::one_d) return;

@@ -15,8 +15,7 @@ class SolveTaskBuilder {
     SolveTaskBuilder(BlockStructure const& structure, BranchPartition const& partition,
                      CostModel const& model, Distribution const& distribution, SweepDivision const& division)
         : structure_(structure), partition_(partition), model_(model), distribution_(distribution),
-          division_(division),
-          num_branches_(static_cast<BranchId>(partition.branches.size())) {}
+          division_(division), num_branches_(static_cast<BranchId>(partition.branches.size())) {}
 
     SolveTasks run() {
         result_.forward_of_branch.reserve(num_branches_);
@@ -69,8 +68,9 @@ class SolveTaskBuilder {
         }
     }
 
-    // The main task keeps the bloks that face the parent, which waits for it. Each group has at least as many rows as
-    // the panel has columns, because its part of the outbox holds a vector of that length on the way down.
+    // The main task keeps the bloks that face the parent, which waits for it. Each group has at least as many
+    // rows as the panel has columns, because its part of the outbox holds a vector of that length on the way
+    // down.
     void divide_rows(Cblk const& c) {
         auto const bloks = structure_.bloks_below(c);
         auto const num_bloks = static_cast<std::int32_t>(bloks.size());
@@ -109,13 +109,14 @@ class SolveTaskBuilder {
         return partition_.branch_of_cblk[bloks[rows.first_blok].facing_cblk];
     }
     // Calls visit(task) for the tasks of a branch that contribute to others, or that read the solution there.
-    template <class Visit> void for_each_task(TaskId main, BranchId u, int direction, Visit const& visit) const {
+    template <class Visit>
+    void for_each_task(TaskId main, BranchId u, int direction, Visit const& visit) const {
         for (TaskId g = 0; g <= std::ssize(groups_of(u)); ++g) visit(main + direction * g);
     }
 
     TaskId add_message(BranchId u, std::int32_t from, std::int32_t to) {
-        double const bytes = static_cast<double>(structure_.cblk(branch(u).root).width()) *
-                             distribution_.format.scalar_bytes;
+        double const bytes =
+            static_cast<double>(structure_.cblk(branch(u).root).width()) * distribution_.format.scalar_bytes;
         return add_task({SolveTaskKind::message, u, from, to, bytes}, distribution_.network.seconds(bytes));
     }
     void connect(TaskId from, TaskId to) { edges_.push_back({from, to}); }
@@ -154,10 +155,10 @@ class SolveTaskBuilder {
             std::int32_t const process = sources.front().process;
             Index rows = 0;
             for (Source const& source : sources) rows += source.rows;
-            TaskId const sum =
-                add_task({SolveTaskKind::send_sum, u, process, process}, model_.add(rows, 1));
+            TaskId const sum = add_task({SolveTaskKind::send_sum, u, process, process}, model_.add(rows, 1));
             for (Source const& source : sources)
-                for_each_task(forward(source.branch), source.branch, 1, [&](TaskId task) { connect(task, sum); });
+                for_each_task(forward(source.branch), source.branch, 1,
+                              [&](TaskId task) { connect(task, sum); });
             messages.push_back(add_message(u, process, process_of(u)));
             connect(sum, messages.back());
             result_.contributors.processes.push_back(process);
@@ -166,7 +167,8 @@ class SolveTaskBuilder {
         TaskId const task = add_at_owner(SolveTaskKind::forward, u, rows_[rows_ptr_[u]]);
         result_.forward_of_branch.push_back(task);
         for (TaskId const message : messages) connect(message, task);
-        for (RowsOfTask const& rows : groups_of(u)) connect(task, add_at_owner(SolveTaskKind::forward_rows, u, rows));
+        for (RowsOfTask const& rows : groups_of(u))
+            connect(task, add_at_owner(SolveTaskKind::forward_rows, u, rows));
     }
 
     void add_backward(BranchId u) {
@@ -211,7 +213,8 @@ class SolveTaskBuilder {
         CblkId const parent = structure_.cblk(branch(u).root).parent;
         BranchId const above = parent == no_cblk ? u : partition_.branch_of_cblk[parent];
         if (above == u || process_of(above) != process_of(u)) {
-            connect(forward(u), backward(u)); // in the latter case implied by messages, but known here at once
+            connect(forward(u),
+                    backward(u)); // in the latter case implied by messages, but known here at once
             return;
         }
         connect(forward(u), forward(above));

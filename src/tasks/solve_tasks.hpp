@@ -4,12 +4,14 @@
 //   forward(u)              the forward part of a branch, before that of its parent.
 //   backward(u)             the backward part, after that of its parent.
 //
-// A cblk above the cut with a large panel leaves most rows below its diagonal block to tasks of their own, so that
-// several threads work on the chains of cblks near the root, which would wait for each other otherwise:
+// A cblk above the cut with a large panel leaves most rows below its diagonal block to tasks of their own, so
+// that several threads work on the chains of cblks near the root, which would wait for each other otherwise:
 //
-//   forward_rows(u, g)      multiplies a group of rows with the result of forward(u), before the forward part of the
+//   forward_rows(u, g)      multiplies a group of rows with the result of forward(u), before the forward part
+//   of the
 //                           first branch that it faces.
-//   backward_rows(u, g)     multiplies the transposed rows with the solution there, as soon as it is known, for
+//   backward_rows(u, g)     multiplies the transposed rows with the solution there, as soon as it is known,
+//   for
 //                           backward(u).
 //
 // The owner of u runs both. If branches of a process p have rows in a cblk j of another process, which is a
@@ -52,7 +54,8 @@ inline bool is_at_owner(SolveTaskKind kind) {
 }
 /// Whether a task, other than a message, belongs to the forward half.
 inline bool is_forward(SolveTaskKind kind) {
-    return kind == SolveTaskKind::forward || kind == SolveTaskKind::forward_rows || kind == SolveTaskKind::send_sum;
+    return kind == SolveTaskKind::forward || kind == SolveTaskKind::forward_rows ||
+           kind == SolveTaskKind::send_sum;
 }
 
 struct SolveTask {
@@ -61,8 +64,8 @@ struct SolveTask {
     std::int32_t process = 0; ///< The process that runs the task; message: the sender.
     std::int32_t peer = 0;    ///< message: the receiver; otherwise `process`.
     double bytes = 0;         ///< message: its size for one right-hand side.
-    /// Tasks at the owner of a branch with one cblk: the bloks below the diagonal block that the task multiplies,
-    /// numbered from the first of these.
+    /// Tasks at the owner of a branch with one cblk: the bloks below the diagonal block that the task
+    /// multiplies, numbered from the first of these.
     std::int32_t first_blok = 0;
     std::int32_t end_blok = 0;
     double share = 1; ///< Tasks at the owner: share of the work of the branch in this half.
@@ -91,14 +94,15 @@ struct SolveTasks {
     TaskGraph graph;                        ///< Costs: seconds by the cost model, of messages by the network.
     std::vector<TaskId> forward_of_branch;  ///< In a part also send_sum, or no_task.
     std::vector<TaskId> backward_of_branch; ///< In a part also receive_solution, or no_task.
-    Contributors contributors;              ///< To each branch; in a part none to branches of other processes.
-    std::int64_t num_events = 0;            ///< A part: messages received.
+    /// To each branch; in a part none to branches of other processes.
+    Contributors contributors;
+    std::int64_t num_events = 0; ///< A part: messages received.
 };
 
 /// How the rows of a branch are divided into groups.
 struct SweepDivision {
-    int most_groups = 0;                 ///< For one branch.
-    Offset fewest_entries = 48 * 1024;   ///< Entries of the panel in a group: work of about 15 us.
+    int most_groups = 0;               ///< For one branch.
+    Offset fewest_entries = 48 * 1024; ///< Entries of the panel in a group: work of about 15 us.
 };
 
 /// Homes are 0. With one process there are no messages. Linear in the bloks, but for sorting processes.

@@ -104,7 +104,8 @@ TEST(PredictedTrace, HasTheStealsOfASimulatedPolicyAsLinks) {
         return link.kind == trace::LinkKind::steal && link.distance > 0;
     });
     ASSERT_GT(steals, 0);
-    EXPECT_EQ(static_cast<std::size_t>(steals), schedule.run.steals.size() + schedule.sweeps.run.steals.size());
+    EXPECT_EQ(static_cast<std::size_t>(steals),
+              schedule.run.steals.size() + schedule.sweeps.run.steals.size());
     EXPECT_EQ(trace::statistics(trace, trace::whole(trace)).steals, steals);
 }
 
@@ -151,7 +152,8 @@ TEST_F(PredictedTraceOfTwoProcesses, HasTheCriticalPathOfTheSchedule) {
     EXPECT_NEAR(static_cast<double>(path->length) * 1e-9, longest, rounding);
     EXPECT_GE(longest, schedule.critical_path() - rounding);
     EXPECT_EQ(path->unknown_tasks, 0);
-    EXPECT_LE(path->length, trace::phase(trace, "factorization")->end + static_cast<trace::Nanoseconds>(path->tasks.size()));
+    EXPECT_LE(path->length, trace::phase(trace, "factorization")->end +
+                                static_cast<trace::Nanoseconds>(path->tasks.size()));
 }
 
 TEST_F(PredictedTraceOfTwoProcesses, ShowsWhatASubtreeDoesUnlessThatIsTooMuch) {

@@ -10,8 +10,8 @@
 namespace espalier {
 namespace {
 
-// A grid whose first vertex has very many neighbours: irregular, so that minimum degree comes first, although a
-// dissection has fewer operations.
+// A grid whose first vertex has very many neighbours: irregular, so that minimum degree comes first, although
+// a dissection has fewer operations.
 StructureJob irregular_grid() {
     auto a = generated<double>("lap3d:24");
     Offset at = a.col_ptr[1];

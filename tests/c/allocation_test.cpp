@@ -4,9 +4,9 @@
 //
 //     test_c_allocation new|malloc [approximate number for each setting]
 //
-// With "new", operator new fails, which is all that Espalier itself uses. With "malloc", the functions of the C
-// library fail, too, as in the libraries that Espalier calls. docs/c.md describes two exceptions: hwloc crashes
-// (so the handle is made before), and SCOTCH ends the process (so METIS and AMD order).
+// With "new", operator new fails, which is all that Espalier itself uses. With "malloc", the functions of the
+// C library fail, too, as in the libraries that Espalier calls. docs/c.md describes two exceptions: hwloc
+// crashes (so the handle is made before), and SCOTCH ends the process (so METIS and AMD order).
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>

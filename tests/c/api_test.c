@@ -1,5 +1,5 @@
-/* The steps of a solver and their results. settings_test.c tests options, reports and callbacks, traces_test.c
- * predictions and traces, and misuse_test.c errors. */
+/* The steps of a solver and their results. settings_test.c tests options, reports and callbacks,
+ * traces_test.c predictions and traces, and misuse_test.c errors. */
 #include <complex.h>
 #include <math.h>
 #include <stdlib.h>
@@ -49,7 +49,8 @@ static void steps_one_by_one(void) {
     OK(solver, espalier_refine(solver, ESPALIER_OP_NONE, columns, b, ldb, x, ldx));
     for (int j = 0; j < columns; ++j) {
         CHECK(residual(&p, 0, x + j * ldx, b + j * ldb) < 1e-13);
-        for (int i = p.n; i < ldx; ++i) CHECK(x[j * ldx + i] == 7); /* rows between the columns are not written */
+        for (int i = p.n; i < ldx; ++i)
+            CHECK(x[j * ldx + i] == 7); /* rows between the columns are not written */
     }
     OK(solver, espalier_solve(solver, ESPALIER_OP_NONE, columns, b, ldb, b, ldb)); /* in place */
     for (int i = 0; i < p.n; ++i) CHECK(fabs(b[i] - x[i]) < 1e-12);
@@ -280,8 +281,13 @@ static void selected_inverse(void) {
     double const value[] = {1, 3, 2, 4, 5, 1}; /* [2 0 0; 0 2 4; 3 0 5] */
     double const expected[] = {0.5, 0, 0.5, 0, 0.2, 0.5}, diagonal[] = {0.5, 0.5, 0.2};
     double found[6], own[3];
-    espalier_matrix const matrix = {
-        .layout = ESPALIER_COO, .rows = 3, .cols = 3, .entries = 6, .pointers = row, .indices = column, .values = value};
+    espalier_matrix const matrix = {.layout = ESPALIER_COO,
+                                    .rows = 3,
+                                    .cols = 3,
+                                    .entries = 6,
+                                    .pointers = row,
+                                    .indices = column,
+                                    .values = value};
     espalier_solver* solver = with_matrix(ESPALIER_DOUBLE, &matrix);
     OK(solver, espalier_set_supernodes(solver, ESPALIER_ON));
     OK(solver, espalier_factorize(solver));
@@ -298,8 +304,14 @@ static void selected_inverse(void) {
 static void factors(void) {
     int32_t const start[] = {0, 2, 4, 5}, row[] = {0, 1, 1, 2, 2};
     double const value[] = {4, 1, 4, 1, 4}, whole[3][3] = {{4, 1, 0}, {1, 4, 1}, {0, 1, 4}};
-    espalier_matrix const matrix = {.symmetry = ESPALIER_SYMMETRIC, .triangle = ESPALIER_LOWER, .rows = 3, .cols = 3,
-                                    .entries = 5, .pointers = start, .indices = row, .values = value};
+    espalier_matrix const matrix = {.symmetry = ESPALIER_SYMMETRIC,
+                                    .triangle = ESPALIER_LOWER,
+                                    .rows = 3,
+                                    .cols = 3,
+                                    .entries = 5,
+                                    .pointers = start,
+                                    .indices = row,
+                                    .values = value};
     for (int turn = 0; turn < 3; ++turn) {
         espalier_factorization const kinds[] = {ESPALIER_LLH, ESPALIER_LDLT, ESPALIER_LU};
         espalier_solver* solver = with_matrix(ESPALIER_DOUBLE, &matrix);
@@ -308,13 +320,16 @@ static void factors(void) {
         OK(solver, espalier_factorize(solver));
         int64_t entries[3], p[3], q[3], pointers[4], indices[9];
         double values[9], dense[3][3][3] = {{{0}}}; /* L, D, U; columns first */
-        FAILS(solver, ESPALIER_USAGE, "before espalier_factors", espalier_get_factor(solver, 'L', 0, NULL, NULL, NULL));
+        FAILS(solver, ESPALIER_USAGE, "before espalier_factors",
+              espalier_get_factor(solver, 'L', 0, NULL, NULL, NULL));
         OK(solver, espalier_factors(solver, entries));
         CHECK(entries[0] >= 5 && (entries[1] > 0) == (turn == 1) && (entries[2] > 0) == (turn == 2));
         FAILS(solver, ESPALIER_USAGE, "base = 2", espalier_get_permutations(solver, 2, p, q));
-        FAILS(solver, ESPALIER_USAGE, "'L', 'D' and 'U'", espalier_get_factor(solver, 'X', 0, NULL, NULL, NULL));
+        FAILS(solver, ESPALIER_USAGE, "'L', 'D' and 'U'",
+              espalier_get_factor(solver, 'X', 0, NULL, NULL, NULL));
         if (turn == 0)
-            FAILS(solver, ESPALIER_USAGE, "no factor U", espalier_get_factor(solver, 'U', 0, NULL, NULL, NULL));
+            FAILS(solver, ESPALIER_USAGE, "no factor U",
+                  espalier_get_factor(solver, 'U', 0, NULL, NULL, NULL));
         OK(solver, espalier_get_permutations(solver, 1, p, q));
         for (int f = 0; f < 3; ++f) {
             if (entries[f] == 0) continue;
@@ -360,8 +375,14 @@ static void factors(void) {
 static void singular_to_working_precision(void) {
     int32_t const row[] = {0, 1, 1}, column[] = {0, 0, 1};
     double const values[] = {1, 2, 4}, b[] = {1, 2};
-    espalier_matrix const matrix = {.symmetry = ESPALIER_SYMMETRIC, .triangle = ESPALIER_LOWER, .layout = ESPALIER_COO,
-                                    .rows = 2, .cols = 2, .entries = 3, .pointers = row, .indices = column,
+    espalier_matrix const matrix = {.symmetry = ESPALIER_SYMMETRIC,
+                                    .triangle = ESPALIER_LOWER,
+                                    .layout = ESPALIER_COO,
+                                    .rows = 2,
+                                    .cols = 2,
+                                    .entries = 3,
+                                    .pointers = row,
+                                    .indices = column,
                                     .values = values};
     espalier_solver* solver = with_matrix(ESPALIER_DOUBLE, &matrix);
     double x[2] = {9, 9}, estimate = 0;
@@ -381,18 +402,27 @@ static void singular_to_working_precision(void) {
 static void batch(void) {
     int32_t const row[] = {1, 0, 1, 0}, column[] = {1, 1, 0, 0};
     double const values[] = {2, 1, 1, 2, 1, 1, 1, 1, 3, 1, 1, 3}, b[] = {3, 3, 1, 2, 8, 4};
-    espalier_matrix const matrix = {.layout = ESPALIER_COO, .rows = 2, .cols = 2, .entries = 4, .pointers = row,
-                                    .indices = column, .values = values};
+    espalier_matrix const matrix = {.layout = ESPALIER_COO,
+                                    .rows = 2,
+                                    .cols = 2,
+                                    .entries = 4,
+                                    .pointers = row,
+                                    .indices = column,
+                                    .values = values};
     espalier_solver* solver = with_matrix(ESPALIER_DOUBLE, &matrix);
     double x[6], errors[3];
     espalier_status status[3];
     OK(solver, espalier_solve_batch(solver, 3, 4, values, 1, b, x, status, errors));
     CHECK(status[0] == ESPALIER_OK && status[1] == ESPALIER_SINGULAR && status[2] == ESPALIER_OK);
-    CHECK(fabs(x[0] - 1) < 1e-15 && fabs(x[1] - 1) < 1e-15 && fabs(x[4] - 2.5) < 1e-15 && fabs(x[5] - 0.5) < 1e-15);
+    CHECK(fabs(x[0] - 1) < 1e-15 && fabs(x[1] - 1) < 1e-15 && fabs(x[4] - 2.5) < 1e-15 &&
+          fabs(x[5] - 0.5) < 1e-15);
     CHECK(errors[0] < 1e-15 && errors[2] < 1e-15);
-    FAILS(solver, ESPALIER_USAGE, "0 systems", espalier_solve_batch(solver, 0, 4, values, 1, b, x, status, NULL));
-    FAILS(solver, ESPALIER_USAGE, "set with 4", espalier_solve_batch(solver, 3, 3, values, 1, b, x, status, NULL));
-    FAILS(solver, ESPALIER_USAGE, "status is null", espalier_solve_batch(solver, 3, 4, values, 1, b, x, NULL, NULL));
+    FAILS(solver, ESPALIER_USAGE, "0 systems",
+          espalier_solve_batch(solver, 0, 4, values, 1, b, x, status, NULL));
+    FAILS(solver, ESPALIER_USAGE, "set with 4",
+          espalier_solve_batch(solver, 3, 3, values, 1, b, x, status, NULL));
+    FAILS(solver, ESPALIER_USAGE, "status is null",
+          espalier_solve_batch(solver, 3, 4, values, 1, b, x, NULL, NULL));
     espalier_destroy(&solver);
 }
 
@@ -401,8 +431,14 @@ static void update(void) {
     int32_t const start[] = {0, 2, 4, 5}, row[] = {0, 1, 1, 2, 2}, w_start[] = {0, 2};
     double const value[] = {4, 1, 4, 1, 4}, b[] = {1, 2, 3}, w_value[] = {1, 2};
     double const expected[2][3] = {{16 / 119.0, 13 / 119.0, 86 / 119.0}, {-2 / 135.0, 19 / 45.0, 44 / 135.0}};
-    espalier_matrix const matrix = {.symmetry = ESPALIER_SYMMETRIC, .triangle = ESPALIER_LOWER, .rows = 3, .cols = 3,
-                                    .entries = 5, .pointers = start, .indices = row, .values = value};
+    espalier_matrix const matrix = {.symmetry = ESPALIER_SYMMETRIC,
+                                    .triangle = ESPALIER_LOWER,
+                                    .rows = 3,
+                                    .cols = 3,
+                                    .entries = 5,
+                                    .pointers = start,
+                                    .indices = row,
+                                    .values = value};
     espalier_solver* solver = with_matrix(ESPALIER_DOUBLE, &matrix);
     OK(solver, espalier_set_factorization(solver, ESPALIER_LLH));
     OK(solver, espalier_set_ordering(solver, ESPALIER_ORDERING_NATURAL));
@@ -411,7 +447,8 @@ static void update(void) {
     OK(solver, espalier_solve(solver, ESPALIER_OP_NONE, 1, b, 3, unchanged, 3));
     for (int k = 0; k < 2; ++k) {
         int32_t const w_row[] = {0, k == 0 ? 1 : 2};
-        espalier_matrix w = {.rows = 3, .cols = 1, .entries = 2, .pointers = w_start, .indices = w_row, .values = w_value};
+        espalier_matrix w = {
+            .rows = 3, .cols = 1, .entries = 2, .pointers = w_start, .indices = w_row, .values = w_value};
         int in_place = -1;
         FAILS(solver, ESPALIER_USAGE, "1 or -1", espalier_update(solver, &w, 0, &in_place));
         if (k == 0) {

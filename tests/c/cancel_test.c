@@ -1,5 +1,5 @@
-/* A cancelled step returns soon, and its handle remains usable. Prints the delay. Its limit is 100 ms or, on a slow
- * machine, half of the time that the rest of the step would have taken. */
+/* A cancelled step returns soon, and its handle remains usable. Prints the delay. Its limit is 100 ms or, on
+ * a slow machine, half of the time that the rest of the step would have taken. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdlib.h>
@@ -87,8 +87,8 @@ static void cancel_step(espalier_solver* solver, step const* s) {
     for (int attempt = 0; attempt < 5 && latency >= allowed; ++attempt) {
         int asked = 0;
         latency = cancel_once(solver, s, after, &asked);
-        printf("%s: whole %.3f s, asked %d times, returned %.1f ms after the request\n", s->name, whole, asked,
-               1e3 * latency);
+        printf("%s: whole %.3f s, asked %d times, returned %.1f ms after the request\n", s->name, whole,
+               asked, 1e3 * latency);
     }
     CHECK(latency < allowed);
 }

@@ -67,7 +67,8 @@ static void refusals(void) {
     CHECK(espalier_node_memory_create(&memory, 1, &nowhere) == ESPALIER_USAGE && memory == NULL);
     CHECK(espalier_node_memory_create(&memory, 1, NULL) == ESPALIER_USAGE);
     CHECK(espalier_node_memory_create(NULL, 0, NULL) == ESPALIER_USAGE);
-    CHECK(espalier_node_memory_distribute(&memory, UINT64_C(1) << 60, 0) == ESPALIER_OUT_OF_MEMORY && memory == NULL);
+    CHECK(espalier_node_memory_distribute(&memory, UINT64_C(1) << 60, 0) == ESPALIER_OUT_OF_MEMORY &&
+          memory == NULL);
     CHECK(espalier_move_to_node(&byte, 1, 1000) == ESPALIER_USAGE);
     CHECK(espalier_move_to_node(NULL, 1, nodes[0]) == ESPALIER_USAGE);
     CHECK(espalier_query_nodes(NULL, 1, 1, &here, NULL, NULL) == ESPALIER_USAGE);

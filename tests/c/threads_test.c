@@ -1,5 +1,5 @@
-/* Threads with separate handles do not affect each other. Each thread solves systems of its own, of both kinds, with
- * options and failures of its own, and gets the same bits as alone. */
+/* Threads with separate handles do not affect each other. Each thread solves systems of its own, of both
+ * kinds, with options and failures of its own, and gets the same bits as alone. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <stdlib.h>

@@ -50,7 +50,8 @@ static void predictions(espalier_solver* solver) {
     CHECK(is_near(there.work_s + there.idle_s, 12 * there.factor_s));
     CHECK(there.memory_bytes < there.total_memory_bytes);
     CHECK(there.total_memory_bytes <= 3 * there.memory_bytes);
-    CHECK(there.comm_threads == 1 && there.communication_s == 0); /* communication threads have cores of their own */
+    CHECK(there.comm_threads == 1 &&
+          there.communication_s == 0); /* communication threads have cores of their own */
     OK(solver, espalier_set_option(solver, "comm-threads", "0"));
     OK(solver, espalier_analyze(solver));
     OK(solver, espalier_predict(solver, 3, 0, &there)); /* workers move the messages */

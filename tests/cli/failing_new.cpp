@@ -1,5 +1,6 @@
-// A library for LD_PRELOAD that lets allocations by operator new fail in an unchanged program: the one with the number
-// in FAILING_NEW, counted from the start of main(), and all later ones if FAILING_NEW_LASTS is set.
+// A library for LD_PRELOAD that lets allocations by operator new fail in an unchanged program: the one with
+// the number in FAILING_NEW, counted from the start of main(), and all later ones if FAILING_NEW_LASTS is
+// set.
 #include "common/failing_new.hpp"
 
 #include <dlfcn.h>
@@ -20,8 +21,8 @@ int counted_main(int argc, char** argv, char** environment) {
 
 } // namespace
 
-extern "C" int __libc_start_main(Main main, int argc, char** argv, void (*init)(), void (*fini)(), void (*rtld_fini)(),
-                                 void* stack_end) {
+extern "C" int __libc_start_main(Main main, int argc, char** argv, void (*init)(), void (*fini)(),
+                                 void (*rtld_fini)(), void* stack_end) {
     real_main = main;
     auto const next = reinterpret_cast<decltype(&__libc_start_main)>(dlsym(RTLD_NEXT, "__libc_start_main"));
     return next(counted_main, argc, argv, init, fini, rtld_fini, stack_end);

@@ -59,7 +59,8 @@ TEST(Coarsen, AppliesOperatorsFromLeftToRight) {
 TEST(Coarsen, ChainsMakeCoarseGraphsOfRandomGraphs) {
     for (unsigned seed = 0; seed < 10; ++seed) {
         auto const graph = graph_of(250, random_edges(250, 2, seed));
-        for (char const* text : {"SD(300)F(32)", "SF(3)D(2)S", "CD(4)", "D(3)D(3)C(2)", "G(2)D(2)", "SH(3)S", "B(2)T(25)G(2)"})
+        for (char const* text :
+             {"SD(300)F(32)", "SF(3)D(2)S", "CD(4)", "D(3)D(3)C(2)", "G(2)D(2)", "SH(3)S", "B(2)T(25)G(2)"})
             expect_coarse(graph, coarsen(graph, text));
     }
 }
@@ -98,8 +99,7 @@ TEST(Coarsen, RefusesBadAggregationsOfTheUser) {
         return message_of([&] { (void)coarsen(chain, "U(7)", operators); });
     };
     EXPECT_EQ(message({0, 0}), "coarse operator U(7): 2 entries for 3 tasks");
-    EXPECT_EQ(message({0, 3, 0}),
-              "coarse operator U(7): task 1 is in aggregate 3, which is outside 0 .. 2");
+    EXPECT_EQ(message({0, 3, 0}), "coarse operator U(7): task 1 is in aggregate 3, which is outside 0 .. 2");
     EXPECT_EQ(message({0, -1, 0}),
               "coarse operator U(7): task 1 is in aggregate -1, which is outside 0 .. 2");
     EXPECT_EQ(message({0, 2, 2}), "coarse operator U(7): aggregate 1 has no task");

@@ -60,7 +60,8 @@ TEST(NodeDistribution, GivesEachNodeAFairShareOfEachWideDepth) {
                 largest = std::max(largest, cost_of(graph, task));
             }
             if (depths.depth_ptr[d + 1] - depths.depth_ptr[d] < 4 * nodes) continue;
-            for (double const share : cost) EXPECT_LE(std::abs(share - total / nodes), largest + 1e-9) << nodes;
+            for (double const share : cost)
+                EXPECT_LE(std::abs(share - total / nodes), largest + 1e-9) << nodes;
         }
     }
 }

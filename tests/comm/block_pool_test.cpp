@@ -67,7 +67,8 @@ TEST(BlockPool, BlocksNeverOverlapAndGapsAreJoined) {
             ASSERT_TRUE(block >= begin && block + bytes <= begin + all);
             auto const after = taken.lower_bound(block);
             ASSERT_TRUE(after == taken.end() || block + bytes <= after->first);
-            ASSERT_TRUE(after == taken.begin() || std::prev(after)->first + std::prev(after)->second <= block);
+            ASSERT_TRUE(after == taken.begin() ||
+                        std::prev(after)->first + std::prev(after)->second <= block);
             std::memset(block, 0xff, bytes);
             taken[block] = bytes;
         } else if (!taken.empty()) {

@@ -21,9 +21,8 @@ TEST(OnRoot, ReturnsTheResultOfProcess0OnAllProcesses) {
         run_processes(size, [](Communicator const& comm) {
             int const number = on_root(comm, [&] { return 7 + comm.rank(); });
             EXPECT_EQ(number, 7);
-            auto const texts = on_root(comm, [&] {
-                return std::vector<std::string>{"a", std::to_string(comm.rank())};
-            });
+            auto const texts =
+                on_root(comm, [&] { return std::vector<std::string>{"a", std::to_string(comm.rank())}; });
             EXPECT_EQ(texts, (std::vector<std::string>{"a", "0"}));
             int runs = 0;
             on_root(comm, [&] { ++runs; });
@@ -60,7 +59,8 @@ TEST(CollectiveCalls, TakeTheArgumentsOfProcess0) {
         run_processes(size, [](Communicator const& comm) {
             CollectiveCalls<Arguments> const calls(comm);
             int number = 0;
-            calls.begin("solve", Arguments{comm.rank() + 10}, [&](Arguments const& of_0) { number = of_0.number; });
+            calls.begin("solve", Arguments{comm.rank() + 10},
+                        [&](Arguments const& of_0) { number = of_0.number; });
             EXPECT_EQ(number, 10);
         });
 }
@@ -69,9 +69,10 @@ TEST(CollectiveCalls, AreRefusedOnAllProcessesIfTheyDiffer) {
     run_processes(3, [](Communicator const& comm) {
         CollectiveCalls<Arguments> const calls(comm);
         Arguments const arguments{comm.rank()};
-        EXPECT_TRUE(throws_error(
-            Status::usage, "process 1: analyze was called while process 0 calls factorize",
-            [&] { calls.begin(comm.rank() == 1 ? "analyze" : "factorize", arguments, ignored); }));
+        EXPECT_TRUE(
+            throws_error(Status::usage, "process 1: analyze was called while process 0 calls factorize", [&] {
+                calls.begin(comm.rank() == 1 ? "analyze" : "factorize", arguments, ignored);
+            }));
         int number = -1;
         calls.begin("solve", arguments, [&](Arguments const& of_0) { number = of_0.number; });
         EXPECT_EQ(number, 0);

@@ -19,7 +19,8 @@ TEST(Exchange, ReceivesIntoAPool) {
             auto options = exchange_options(threads);
             options.pool = std::make_shared<BlockPool>(1);
             all_to_all(comm, options, {});
-            EXPECT_NE(options.pool->take(options.pool->memory().size()), nullptr); // all blocks were given back
+            EXPECT_NE(options.pool->take(options.pool->memory().size()),
+                      nullptr); // all blocks were given back
         });
 }
 
@@ -144,7 +145,8 @@ TEST(Exchange, DoesNotPollWhileAllWorkersOfASharedCoreAreBusy) {
             Exchange exchange(comm, options, std::move(handlers));
             auto const come_to = [&](std::atomic<int> const& count, int least) {
                 auto const deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-                while (count < least && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+                while (count < least && std::chrono::steady_clock::now() < deadline)
+                    std::this_thread::yield();
                 return count >= least;
             };
             EXPECT_TRUE(come_to(looks, 1));

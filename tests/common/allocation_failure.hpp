@@ -9,8 +9,8 @@ namespace failing_new {
 
 inline std::atomic<long> countdown{-1}; // allocations until failure; negative: never
 inline std::atomic<bool> keeps_failing{false};
-inline std::atomic<long> hits{0};     // allocations that failed
-inline bool (*is_exempt)() = nullptr; // if set: whether the caller's allocations never fail
+inline std::atomic<long> hits{0};      // allocations that failed
+inline bool (*is_exempt)() = nullptr;  // if set: whether the caller's allocations never fail
 inline void (*on_failure)() = nullptr; // if set: called by the thread whose allocation fails
 
 // Whether this allocation fails.

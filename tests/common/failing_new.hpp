@@ -11,7 +11,8 @@
 
 namespace failing_new {
 
-#if defined(ESPALIER_SANITIZED) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) // has a malloc of its own
+#if defined(ESPALIER_SANITIZED) || defined(__SANITIZE_ADDRESS__) ||                                          \
+    defined(__SANITIZE_THREAD__) // has a malloc of its own
 inline void* plain(std::size_t alignment, std::size_t size) {
     return alignment <= alignof(std::max_align_t) ? std::malloc(size) : std::aligned_alloc(alignment, size);
 }

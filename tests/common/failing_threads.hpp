@@ -1,5 +1,6 @@
-// Replaces pthread_create of a program by one that fails at a chosen call, as if the system had no more threads. Include
-// it in one source of the program. Sanitizers have a pthread_create of their own, which stays.
+// Replaces pthread_create of a program by one that fails at a chosen call, as if the system had no more
+// threads. Include it in one source of the program. Sanitizers have a pthread_create of their own, which
+// stays.
 #pragma once
 
 #include <atomic>

@@ -4,8 +4,8 @@
 
 #include <atomic>
 
-/// Counts one call. Returns whether it is the one that fails: the first one after `countdown` calls, and if `keeps_failing`
-/// all later ones. No call fails while `countdown` is negative. Several threads may call it.
+/// Counts one call. Returns whether it is the one that fails: the first one after `countdown` calls, and if
+/// `keeps_failing` all later ones. No call fails while `countdown` is negative. Several threads may call it.
 inline bool reaches_failure(std::atomic<long>& countdown, std::atomic<bool> const& keeps_failing) noexcept {
     long left = countdown.load(std::memory_order_relaxed);
     while (left >= 0) {

@@ -12,8 +12,9 @@
 
 namespace espalier {
 
-/// [ H  B^H ]  of order n + m with a zero block of order m: a random H with a weak diagonal, and constraints on
-/// [ B   0  ]  four unknowns each. Symmetric, Hermitian, or general: then the two B differ. The unknowns are in
+/// [ H  B^H ]  of order n + m with a zero block of order m: a random H with a weak diagonal, and constraints
+/// on [ B   0  ]  four unknowns each. Symmetric, Hermitian, or general: then the two B differ. The unknowns
+/// are in
 ///             random order.
 template <class T> CscMatrix<T> kkt_system(Symmetry symmetry, Index n, Index m, unsigned seed) {
     std::mt19937 random(seed);

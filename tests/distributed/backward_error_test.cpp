@@ -157,8 +157,7 @@ TEST(BackwardError, RefusesVectorsOfTheWrongSize) {
     EXPECT_EQ(status_of([&] { normwise(a, {1}, {1, 1}); }), Status::usage);
     EXPECT_EQ(status_of([&] { normwise(a, {1, 1}, {1, 1, 1}); }), Status::usage);
     EXPECT_EQ(status_of([&] { componentwise(a, {1, 1}, {1, 1}, 2); }), Status::usage);
-    EXPECT_EQ(status_of([&] {
-                  normwise({2, 3, Symmetry::general, {0, 0, 0, 0}, {}, {}}, {1, 1, 1}, {1, 1});
-              }),
-              Status::usage);
+    EXPECT_EQ(
+        status_of([&] { normwise({2, 3, Symmetry::general, {0, 0, 0, 0}, {}, {}}, {1, 1, 1}, {1, 1}); }),
+        Status::usage);
 }

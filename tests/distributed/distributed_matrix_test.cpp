@@ -6,8 +6,8 @@
 
 #include "distributed/backward_error.hpp"
 #include "distributed/dealt.hpp"
-#include "matrix/norms.hpp"
 #include "matrix/dense_reference.hpp"
+#include "matrix/norms.hpp"
 #include "scaling/scaled_value.hpp"
 
 namespace espalier {
@@ -122,7 +122,8 @@ TYPED_TEST(DistributedMatrixOf, RandomEntriesHasTheNormsOfTheDenseMatrix) {
 TYPED_TEST(DistributedMatrixOf, ManyEntriesHasTheSameResidualWithSeveralThreads) {
     using T = TypeParam;
     Index const n = 50'000, below = 7;
-    WorkerTeam team_of_two(Topology::synthetic("numa:1 core:3 pu:1"), 2, false), team_of_three(Topology::synthetic("numa:1 core:3 pu:1"), 3, false);
+    WorkerTeam team_of_two(Topology::synthetic("numa:1 core:3 pu:1"), 2, false),
+        team_of_three(Topology::synthetic("numa:1 core:3 pu:1"), 3, false);
     for (Symmetry const symmetry : {Symmetry::general, Symmetry::symmetric}) {
         CscMatrix<T> band{n, n, symmetry, {0}, {}, {}};
         for (Index j = 0; j < n; ++j) {
@@ -296,9 +297,8 @@ TEST(RowReduction, AnErrorOfOneProcessIsThrownOnAll) {
         EXPECT_THROW(reduction.sum<double>(3, fail_on_2), Error);
         EXPECT_THROW(reduction.max(3, fail_on_2), Error);
         EXPECT_THROW(reduction.all_succeed([&] { fail_on_2(); }), Error);
-        auto const sums = reduction.sum<std::complex<double>>(2, [&](auto values) {
-            values[0] = {1, static_cast<double>(rows.comm().rank())};
-        });
+        auto const sums = reduction.sum<std::complex<double>>(
+            2, [&](auto values) { values[0] = {1, static_cast<double>(rows.comm().rank())}; });
         EXPECT_EQ(sums[0], (std::complex<double>(3, 3)));
         EXPECT_EQ(sums[1], 0.0);
     });

@@ -20,7 +20,8 @@ bool is_coupled(Index i, Index j) {
 
 CscMatrix<double> sparse_matrix(Symmetry symmetry) {
     return matrix_of<double>(system_order, symmetry, [symmetry](Index i, Index j) {
-        bool const is_stored = symmetry == Symmetry::general ? i == j || (i * 7 + j * 3) % 17 == 0 : is_coupled(i, j);
+        bool const is_stored =
+            symmetry == Symmetry::general ? i == j || (i * 7 + j * 3) % 17 == 0 : is_coupled(i, j);
         return is_stored ? static_cast<double>(1 + i * system_order + j) : 0.0;
     });
 }
@@ -42,9 +43,11 @@ TEST(OverlappingBlock, HasTheRowsOfItsProcessAndTheirNeighbours) {
             EXPECT_EQ(block.labels(), expected);
             auto const part = matrix_of<double>(std::ssize(expected), symmetry, [&](Index i, Index j) {
                 Index const row = expected[i], column = expected[j];
-                bool const is_stored = symmetry != Symmetry::general || row == column ||
-                                       (row * 7 + column * 3) % 17 == 0;
-                return is_stored && is_coupled(row, column) ? static_cast<double>(1 + row * system_order + column) : 0.0;
+                bool const is_stored =
+                    symmetry != Symmetry::general || row == column || (row * 7 + column * 3) % 17 == 0;
+                return is_stored && is_coupled(row, column)
+                           ? static_cast<double>(1 + row * system_order + column)
+                           : 0.0;
             });
             EXPECT_EQ(block.matrix().col_ptr, part.col_ptr);
             EXPECT_EQ(block.matrix().row_ind, part.row_ind);

@@ -1,5 +1,5 @@
-// Files read by several processes, which are threads of the test, and by one process: bits, notes and errors are
-// the same.
+// Files read by several processes, which are threads of the test, and by one process: bits, notes and errors
+// are the same.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -23,7 +23,9 @@ FactorizeOptions delaying(double threshold) {
     return options;
 }
 
-template <class T> double tiny() { return 100 * static_cast<double>(epsilon<T>); }
+template <class T> double tiny() {
+    return 100 * static_cast<double>(epsilon<T>);
+}
 
 // The largest entry of L in rows that are eliminated.
 template <class T> double growth(Factor<T> const& factor) {
@@ -172,7 +174,8 @@ TEST(Delayed, OnlyPivotsOfSingularMatricesAreReplaced) {
             auto const what = fmt::format("{} {}", to_string(kind), seed);
             expect_one_replaced_pivot(of_rank_n_minus_1(regular, regular.cols), kind, what);
             if (kind != Factorization::lu) continue;
-            for (Index const column : {20, 40, 60}) expect_one_replaced_pivot(of_rank_n_minus_1(regular, column), kind, what);
+            for (Index const column : {20, 40, 60})
+                expect_one_replaced_pivot(of_rank_n_minus_1(regular, column), kind, what);
         }
 }
 
@@ -185,7 +188,8 @@ TEST(Delayed, PanelsTakeTheMemoryOfThosePanelsThatOthersReplace) {
         auto const arena = system.factor.arena_of(0).bytes();
         int inside = 0;
         for (CblkId k = 0; k < system.factor.structure().num_cblks(); ++k)
-            if (auto const* const panel = system.factor.delayed(k); panel && panel->columns() > system.factor.cblk(k).width()) {
+            if (auto const* const panel = system.factor.delayed(k);
+                panel && panel->columns() > system.factor.cblk(k).width()) {
                 auto const* const data = reinterpret_cast<std::byte const*>(panel->lower().data);
                 inside += data >= arena.data() && data < arena.data() + arena.size();
             }

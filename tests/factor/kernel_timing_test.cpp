@@ -45,7 +45,9 @@ TEST(KernelTiming, CanBeCancelled) {
     Interrupt interrupt;
     interrupt.request();
     BlockStructure const structures[] = {lattice()};
-    auto const kernels = [&] { time_kernels<double>(structures, {Factorization::llh}, team, {10, &interrupt}); };
+    auto const kernels = [&] {
+        time_kernels<double>(structures, {Factorization::llh}, team, {10, &interrupt});
+    };
     EXPECT_EQ(status_of(kernels), Status::cancelled);
     EXPECT_EQ(status_of([&] { (void)time_memory(team, &interrupt); }), Status::cancelled);
 }

@@ -16,8 +16,9 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
         // The file may have fewer computers, or no cost model for these kernels.
         for (int const processes : {1, 3})
             fuzz::tolerate([&] { require_valid(machine->model(processes, 2)); }, {Status::usage});
-        fuzz::tolerate([&] { (void)machine->costs(default_cost_model(Scalar::d, KernelKind::lu), Scalar::d); },
-                       {Status::usage});
+        fuzz::tolerate(
+            [&] { (void)machine->costs(default_cost_model(Scalar::d, KernelKind::lu), Scalar::d); },
+            {Status::usage});
     }
     static MachineKey const key{"cpu", 2, "blas", "core", "1"}; // as in the corpus
     if (auto const costs = parse_costs(text, key))

@@ -14,7 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     using namespace espalier;
     static int const file = ::memfd_create("trace", 0);
     static std::string const path = "/proc/self/fd/" + std::to_string(file);
-    if (::ftruncate(file, 0) != 0 || ::pwrite(file, data, size, 0) != static_cast<ssize_t>(size)) std::abort();
+    if (::ftruncate(file, 0) != 0 || ::pwrite(file, data, size, 0) != static_cast<ssize_t>(size))
+        std::abort();
     fuzz::tolerate([] {
         trace::Trace const found = trace::read_paje(path);
         trace::Window const window = trace::whole(found);

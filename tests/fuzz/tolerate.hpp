@@ -1,5 +1,5 @@
-// The permitted results of a reader for arbitrary text: valid data, or an error of an expected status with a message of
-// one line. Anything else ends the fuzzer.
+// The permitted results of a reader for arbitrary text: valid data, or an error of an expected status with a
+// message of one line. Anything else ends the fuzzer.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +11,8 @@
 
 namespace espalier::fuzz {
 
-template <class Action>
-void tolerate(Action const& action,
-              std::initializer_list<Status> expected = {Status::bad_input, Status::unsupported}) {
+template <class Action> void tolerate(Action const& action, std::initializer_list<Status> expected = {
+                                                                Status::bad_input, Status::unsupported}) {
     try {
         action();
     } catch (Error const& error) {

@@ -77,7 +77,8 @@ Applied apply(CscMatrix<double> const& a, WorkerTeam& team, ChunkRuntime const& 
     return {std::move(x), std::move(transposed), factor.sizes()};
 }
 
-// Sanitizers take most of their time here. They run each runtime with each team and coarse string, but on one matrix.
+// Sanitizers take most of their time here. They run each runtime with each team and coarse string, but on one
+// matrix.
 #ifdef ESPALIER_SANITIZED
 constexpr int matrices_of_case = 1;
 #else
@@ -99,7 +100,8 @@ TEST(ChunkRuns, GiveTheSameBitsOnEveryRuntime) {
             for (WorkerTeam* const team : {&one, &two, &four})
                 for (char const* text : {"", "none", "CD(4)", "D(40)", "F(8)"}) {
                     if (number++ % 3 >= matrices_of_case) continue;
-                    SCOPED_TRACE(fmt::format("{}, {}, {} workers, coarse string {}", spec, name, team->size(), text));
+                    SCOPED_TRACE(
+                        fmt::format("{}, {}, {} workers, coarse string {}", spec, name, team->size(), text));
                     auto const found = apply(a, *team, runtime, text, block_size);
                     EXPECT_EQ(found.x, expected.x);
                     EXPECT_EQ(found.transposed, expected.transposed);
@@ -198,7 +200,8 @@ TEST(IncompleteFactor, CanBeCancelledDuringItsAnalysis) {
             std::this_thread::sleep_for(std::chrono::milliseconds(11)); // so that each check calls this
             return ++calls == k;
         });
-        EXPECT_EQ(status_of([&] { IncompleteFactor<double>(a, {}, team, &at_call); }), Status::cancelled) << k;
+        EXPECT_EQ(status_of([&] { IncompleteFactor<double>(a, {}, team, &at_call); }), Status::cancelled)
+            << k;
         EXPECT_EQ(calls, k);
     }
 }

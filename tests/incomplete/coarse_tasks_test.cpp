@@ -33,18 +33,21 @@ struct Grid {
 
 /// Adds the operator P(w), which aggregates squares of w x w cells of a 12 x 12 grid.
 void add_squares() {
-    add_coarse_operator('P', CoarseArgument::required, [](TaskDependences const& tasks, std::optional<Index> width) {
-        Task const n = 12, w = static_cast<Task>(*width), across = (n + w - 1) / w;
-        std::vector<Task> squares(tasks.successor_ptr.size() - 1);
-        for (Task task = 0; task < std::ssize(squares); ++task) squares[task] = task % n / w + task / n / w * across;
-        return squares;
-    });
+    add_coarse_operator('P', CoarseArgument::required,
+                        [](TaskDependences const& tasks, std::optional<Index> width) {
+                            Task const n = 12, w = static_cast<Task>(*width), across = (n + w - 1) / w;
+                            std::vector<Task> squares(tasks.successor_ptr.size() - 1);
+                            for (Task task = 0; task < std::ssize(squares); ++task)
+                                squares[task] = task % n / w + task / n / w * across;
+                            return squares;
+                        });
 }
 
 std::vector<CoarseRun> all_runs() {
     std::vector<CoarseRun> runs;
     for (int const threads : {1, 3}) {
-        for (auto const schedule : {SchedulePolicy::dynamic_tree, SchedulePolicy::places, SchedulePolicy::nas})
+        for (auto const schedule :
+             {SchedulePolicy::dynamic_tree, SchedulePolicy::places, SchedulePolicy::nas})
             runs.push_back({.threads = threads, .schedule = schedule});
         for (auto const runtime : {TaskRuntime::tbb, TaskRuntime::openmp})
             if (has_runtime(runtime)) runs.push_back({.threads = threads, .runtime = runtime});
@@ -98,13 +101,15 @@ TEST(CoarseTasks, RefuseWrongArguments) {
     Grid grid(3);
     auto const nothing = [](std::span<Task const>, int) {};
     CoarseTasks const tasks(grid.dependences(), "S");
-    EXPECT_EQ(status_of([&] { tasks.run(nothing, {.schedule = SchedulePolicy::static_order}); }), Status::usage);
+    EXPECT_EQ(status_of([&] { tasks.run(nothing, {.schedule = SchedulePolicy::static_order}); }),
+              Status::usage);
     EXPECT_EQ(status_of([&] { CoarseTasks(grid.dependences(), "Q(2)"); }), Status::usage);
     auto const alone = [](TaskDependences const&, std::optional<Index>) { return std::vector<Task>{}; };
     EXPECT_EQ(status_of([&] { add_coarse_operator('p', CoarseArgument::none, alone); }), Status::usage);
     EXPECT_EQ(status_of([&] { add_coarse_operator('Q', CoarseArgument::none, {}); }), Status::usage);
     EXPECT_EQ(status_of([&] { tasks.run(nothing, {.threads = -1}); }), Status::usage);
-    EXPECT_EQ(status_of([&] { tasks.run(nothing, {.threads = -1, .runtime = TaskRuntime::tbb}); }), Status::usage);
+    EXPECT_EQ(status_of([&] { tasks.run(nothing, {.threads = -1, .runtime = TaskRuntime::tbb}); }),
+              Status::usage);
     auto const status = [&](std::vector<double> const& cost) {
         return status_of([&] { CoarseTasks({grid.ptr, grid.successors, cost}, "F(2)"); });
     };

@@ -24,9 +24,8 @@ RowPattern grid_pattern(Index nx, Index ny, Index nz) {
 
 RowPattern random_pattern(Index n, unsigned seed) {
     std::mt19937 random(seed);
-    return block_pattern(matrix_of(n, Symmetry::general,
-                                   [&](Index i, Index j) { return i == j || random() % 40 == 0; }),
-                         1);
+    return block_pattern(
+        matrix_of(n, Symmetry::general, [&](Index i, Index j) { return i == j || random() % 40 == 0; }), 1);
 }
 
 /// Every row has one position, and the ranges of workers and chunks cover all positions.
@@ -100,7 +99,8 @@ RowPattern dissected_line(Index n) {
     };
     number(number, 0, n);
     return block_pattern(
-        matrix_of(n, Symmetry::symmetric, [](Index i, Index j) { return i == j || i == j + 1; }), 1, positions);
+        matrix_of(n, Symmetry::symmetric, [](Index i, Index j) { return i == j || i == j + 1; }), 1,
+        positions);
 }
 
 TEST(ExecutionOrder, HasTheGroupsOfItsCoarseString) {
@@ -130,8 +130,7 @@ TEST(ExecutionOrder, PutsRowsOfEqualLengthThatAreIndependentTogether) {
     auto const pattern = grid_pattern(4, 4, 1);
     auto const order = make_execution_order(pattern, 1);
     // The order follows the diagonals of the grid. In each, rows with one block come before rows with two.
-    EXPECT_EQ(order.row_at,
-              (LargeVector<BlockRow>{0, 1, 4, 2, 8, 5, 3, 12, 6, 9, 7, 13, 10, 11, 14, 15}));
+    EXPECT_EQ(order.row_at, (LargeVector<BlockRow>{0, 1, 4, 2, 8, 5, 3, 12, 6, 9, 7, 13, 10, 11, 14, 15}));
 }
 
 TEST(ExecutionOrder, LeavesOutWaitsThatOthersImply) {
@@ -148,9 +147,8 @@ TEST(ExecutionOrder, AcceptsAnEmptyMatrix) {
 }
 
 TEST(ExecutionOrder, RefusesABadCoarseString) {
-    EXPECT_TRUE(throws_error(Status::usage, "position 2", [] {
-        (void)make_execution_order(grid_pattern(2, 2, 1), 2, "SQ");
-    }));
+    EXPECT_TRUE(throws_error(Status::usage, "position 2",
+                             [] { (void)make_execution_order(grid_pattern(2, 2, 1), 2, "SQ"); }));
 }
 
 } // namespace

@@ -84,8 +84,8 @@ std::vector<T> reference_solve(CscMatrix<T> const& a, InPattern const& in_patter
 }
 
 /// The solution with its transpose, or with its adjoint.
-template <class T, class InPattern>
-std::vector<T> reference_transposed(CscMatrix<T> const& a, InPattern const& in_pattern, bool adjoint, std::vector<T> x) {
+template <class T, class InPattern> std::vector<T>
+reference_transposed(CscMatrix<T> const& a, InPattern const& in_pattern, bool adjoint, std::vector<T> x) {
     auto f = reference_factor(a, in_pattern);
     for (auto& row : f)
         for (T& entry : row) entry = conj_if(adjoint, entry);
@@ -115,7 +115,8 @@ template <class T> double difference(std::vector<T> const& a, std::vector<T> con
 }
 
 template <class T> std::vector<T> solve(CscMatrix<T> const& a, IncompleteOptions const& options,
-                                        WorkerTeam& team, std::vector<T> const& b, MatrixOp op = MatrixOp::none) {
+                                        WorkerTeam& team, std::vector<T> const& b,
+                                        MatrixOp op = MatrixOp::none) {
     IncompleteFactor<T> factor(a, options, team);
     EXPECT_EQ(factor.factorize(a).replaced, 0);
     std::vector<T> x(b.size());
@@ -315,7 +316,8 @@ TEST(RowStorage, GroupsRowsThatDoNotDependOnEachOther) {
     }
 }
 
-// One chunk has packed groups here, and chunks of one row have no groups. Four of the vectors are swept together.
+// One chunk has packed groups here, and chunks of one row have no groups. Four of the vectors are swept
+// together.
 TEST(IncompleteFactor, HasTheSameBitsWithPackedGroups) {
     auto const check = [](auto scalar) {
         using T = decltype(scalar);
@@ -392,8 +394,8 @@ TEST(IncompleteFactor, TakesNewValuesWithoutANewAnalysis) {
 
 TEST(IncompleteFactor, ReplacesAndCountsSmallPivots) {
     // The pivots are 1, 1 - 1 = 0, 1e-20 beside an entry of 4, and 1 - 16.
-    auto const a = matrix_from<double>(Symmetry::general,
-                                       {{1, 1, 0, 0}, {1, 1, 0, 0}, {0, 0, 1e-20, 4}, {0, 0, 4, 1}});
+    auto const a =
+        matrix_from<double>(Symmetry::general, {{1, 1, 0, 0}, {1, 1, 0, 0}, {0, 0, 1e-20, 4}, {0, 0, 4, 1}});
     IncompleteFactor<double> factor(a, {}, team_of(1));
     EXPECT_EQ(factor.factorize(a, {.threshold = 0.25}).replaced, 2);
     // The diagonal blocks of L U are [1 1; 1 1.25] and [1 4; 4 1].
@@ -431,9 +433,9 @@ TEST(IncompleteFactor, WithPositivePivotsIsPositiveDefinite) {
     }
 }
 
-/// Blocks of the given size, the product of a small positive definite block with the positive definite matrix of Kershaw
-/// (1978), whose IC(0) has the pivots 3, 5/3, 3/5 and -5. `copies` of it are the diagonal blocks of the result, which is
-/// scaled symmetrically.
+/// Blocks of the given size, the product of a small positive definite block with the positive definite matrix
+/// of Kershaw (1978), whose IC(0) has the pivots 3, 5/3, 3/5 and -5. `copies` of it are the diagonal blocks
+/// of the result, which is scaled symmetrically.
 template <class T> CscMatrix<T> kershaw(Index copies, int size = 1) {
     static constexpr int entries[4][4] = {{3, -2, 0, 2}, {-2, 3, -2, 0}, {0, -2, 3, -2}, {2, 0, -2, 3}};
     auto const scale = [](Index i) { return std::pow(2.0, (i * 7) % 11 - 5); };
@@ -462,7 +464,8 @@ TYPED_TEST(IncompleteFactorOf, ShiftsTheDiagonalUntilAllPivotsArePositive) {
         // These are the factors of the matrix with a larger diagonal, and a smaller shift does not suffice.
         auto shifted = [&](double shift) {
             auto larger = a;
-            scale_values(larger, [&](Index i, Index j) { return static_cast<Real<T>>(i == j ? 1 + shift : 1.0); });
+            scale_values(larger,
+                         [&](Index i, Index j) { return static_cast<Real<T>>(i == j ? 1 + shift : 1.0); });
             return larger;
         };
         auto const larger = shifted(pivots.shift);
@@ -514,7 +517,9 @@ TEST(IncompleteFactor, ReportsItsSizes) {
 TEST(IncompleteFactor, CountsTheCurrentRowOfEachWorker) {
     auto const a = block_matrix<double>(200, 1, Symmetry::general, 5);
     auto const bytes = [&](int workers) {
-        return IncompleteFactor<double>(a, {.block_size = 1, .coarse_string = "D(4)"}, team_of(workers)).sizes().bytes;
+        return IncompleteFactor<double>(a, {.block_size = 1, .coarse_string = "D(4)"}, team_of(workers))
+            .sizes()
+            .bytes;
     };
     EXPECT_NEAR(static_cast<double>(bytes(4) - bytes(2)), 2 * 200 * sizeof(double), 200 * sizeof(double) / 2);
 }
@@ -526,7 +531,8 @@ TEST(IncompleteFactor, CountsTheMemoryOfTransposedSolves) {
             auto const a = block_matrix<double>(200, size, symmetry, 5);
             auto const sizes = IncompleteFactor<double>(a, {.block_size = size}, team_of(2)).sizes();
             EXPECT_LT(sizes.transposed_bytes, sizes.bytes);
-            return std::pair(sizes.transposed_bytes, static_cast<std::uint64_t>(sizes.nnz_factor - size * a.rows) * sizeof(double));
+            return std::pair(sizes.transposed_bytes,
+                             static_cast<std::uint64_t>(sizes.nnz_factor - size * a.rows) * sizeof(double));
         };
         auto const [general, least] = bytes(Symmetry::general);
         EXPECT_GT(general, least);

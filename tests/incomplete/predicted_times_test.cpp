@@ -13,7 +13,15 @@ RowPattern pattern_of(char const* spec, Index levels = 0) {
 
 /// Each row costs 1; nothing else has a cost.
 RowCosts unit_rows() {
-    return {.byte = 0, .row = 1, .gather = 0, .flop = 0, .update = 0, .factor_row = 1, .wait = 0, .chunk = 0, .check = 0};
+    return {.byte = 0,
+            .row = 1,
+            .gather = 0,
+            .flop = 0,
+            .update = 0,
+            .factor_row = 1,
+            .wait = 0,
+            .chunk = 0,
+            .check = 0};
 }
 
 TEST(PredictedTimes, AreTheSumOfAllRowsForOneWorker) {
@@ -33,7 +41,8 @@ TEST(PredictedTimes, AreTheSumOfAllRowsForOneWorker) {
 
 TEST(PredictedTimes, DoNotImproveWithWorkersForAChain) {
     auto const pattern = pattern_of("lap2d:1");
-    EXPECT_EQ(predict_sweeps(pattern, make_execution_order(pattern, 3, "none"), 1, 8, unit_rows()).solve_s, 2);
+    EXPECT_EQ(predict_sweeps(pattern, make_execution_order(pattern, 3, "none"), 1, 8, unit_rows()).solve_s,
+              2);
     RowPattern chain;
     chain.num_rows = 10;
     chain.symmetric = true;
@@ -46,8 +55,9 @@ TEST(PredictedTimes, DoNotImproveWithWorkersForAChain) {
     }
     auto const order = make_execution_order(chain, 3, "none");
     EXPECT_EQ(predict_sweeps(chain, order, 1, 8, unit_rows()).solve_s, 20);
-    EXPECT_EQ(predict_sweeps(chain, choose_execution_order(chain, 3, 1, 8, unit_rows()), 1, 8, unit_rows()).solve_s,
-              20);
+    EXPECT_EQ(
+        predict_sweeps(chain, choose_execution_order(chain, 3, 1, 8, unit_rows()), 1, 8, unit_rows()).solve_s,
+        20);
 }
 
 TEST(PredictedTimes, AreBetweenTheShareOfAWorkerAndAllWork) {

@@ -98,8 +98,8 @@ TEST(FillPattern, CanBeCancelled) {
 }
 
 TEST(FillPattern, RefusesANegativeLevel) {
-    EXPECT_TRUE(throws_error(Status::usage, "the level of fill is -1",
-                             [] { (void)fill_pattern(RowPattern{}, -1); }));
+    EXPECT_TRUE(
+        throws_error(Status::usage, "the level of fill is -1", [] { (void)fill_pattern(RowPattern{}, -1); }));
 }
 
 TEST(BlockPattern, HasTheBlocksWithEntriesAndTheDiagonal) {
@@ -140,7 +140,8 @@ TEST(WholeBlocks, AreFoundIfEveryEntryIsInOne) {
         EXPECT_FALSE(whole_blocks(gap, 3));
     }
     // The columns of the middle block keep their numbers of entries, but the entries are in other rows.
-    auto const moved = matrix_of(6, Symmetry::general, [](Index i, Index j) { return j < 3 ? i < 3 : i - j % 2 <= 2 && i >= j % 2; });
+    auto const moved = matrix_of(
+        6, Symmetry::general, [](Index i, Index j) { return j < 3 ? i < 3 : i - j % 2 <= 2 && i >= j % 2; });
     EXPECT_FALSE(whole_blocks(moved, 3));
     EXPECT_FALSE(whole_blocks(matrix_of(6, Symmetry::symmetric, [](Index, Index) { return true; }), 3));
 }

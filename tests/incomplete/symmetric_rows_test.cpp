@@ -66,7 +66,8 @@ TYPED_TEST(SymmetricRows, GiveTheFactorOfTheFullMatrix) {
                 auto const expected = solution(expand_symmetric(a), options);
                 auto const agree = [&](std::vector<T> const& x) {
                     for (Index i = 0; i < size; ++i)
-                        EXPECT_LT(std::abs(x[i] - expected[i]), 20 * epsilon<T>) << "row " << i << ", level " << levels;
+                        EXPECT_LT(std::abs(x[i] - expected[i]), 20 * epsilon<T>)
+                            << "row " << i << ", level " << levels;
                 };
                 agree(solution(a, options));
                 agree(solution(with_descending_columns(a), options));
@@ -74,9 +75,10 @@ TYPED_TEST(SymmetricRows, GiveTheFactorOfTheFullMatrix) {
 }
 
 TEST(SymmetricPivots, AreComparedWithTheEntriesOnBothSidesOfTheDiagonal) {
-    // The second pivot is 0.3 - 2 * 2 / 8 = -0.2, beside an entry of 2. The third one is small only in comparison with
-    // another row.
-    auto const a = matrix_from<double>(Symmetry::symmetric, {{8, 2, 0, 0}, {2, 0.3, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 100}});
+    // The second pivot is 0.3 - 2 * 2 / 8 = -0.2, beside an entry of 2. The third one is small only in
+    // comparison with another row.
+    auto const a = matrix_from<double>(Symmetry::symmetric,
+                                       {{8, 2, 0, 0}, {2, 0.3, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 100}});
     WorkerTeam team(Topology::detect(), 1);
     for (auto const& positions : {std::vector<Index>(), std::vector<Index>{2, 3, 0, 1}}) {
         IncompleteFactor<double> factor(a, {.positions = positions}, team);

@@ -209,7 +209,7 @@ TEST(HarwellBoeing, ThreadsDoNotChangeTheResult) {
 }
 
 /// Replaces one section of unsymmetric() and expects this error at this line.
-void expect_error_with(std::vector<std::string> Sample::*section, std::vector<std::string> lines,
+void expect_error_with(std::vector<std::string> Sample::* section, std::vector<std::string> lines,
                        std::string const& message) {
     auto s = unsymmetric();
     s.*section = std::move(lines);

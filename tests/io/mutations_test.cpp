@@ -20,7 +20,9 @@ TEST(MatrixMarket, SurvivesAnyChange) {
           coordinate("pattern symmetric", "4 4 5\n1 1\n2 1\n3 2\n4 1\n4 4\n"),
           coordinate("integer skew-symmetric", "3 3 2\n2 1 7\n3 1 -4\n"),
           std::string("%%MatrixMarket matrix array real symmetric\n2 2\n1\n2.5\n3\n")})
-        EXPECT_GT(test::refused_mutations(text, [](std::string const& changed) { expect_valid(parse(changed)); }), 0);
+        EXPECT_GT(
+            test::refused_mutations(text, [](std::string const& changed) { expect_valid(parse(changed)); }),
+            0);
 }
 
 TEST(HarwellBoeing, SurvivesAnyChange) {
@@ -34,9 +36,12 @@ TEST(HarwellBoeing, SurvivesAnyChange) {
                   "psa                        3             3             4             0\n"
                   "(4I3)           (4I3)\n"
                   "  1  3  4  5\n  1  3  2  3\n"})
-        EXPECT_GT(test::refused_mutations(text, [](std::string const& changed) {
-            expect_valid(assemble(parse_harwell_boeing(Source(changed, "test.rb"), 1), 1));
-        }), 0);
+        EXPECT_GT(test::refused_mutations(text,
+                                          [](std::string const& changed) {
+                                              expect_valid(assemble(
+                                                  parse_harwell_boeing(Source(changed, "test.rb"), 1), 1));
+                                          }),
+                  0);
 }
 
 } // namespace

@@ -92,7 +92,8 @@ TEST(WriteDense, LongFilesReadBackCompressedToo) {
     }
 }
 
-// The compressor takes the number of bytes modulo 4 GiB. The text is one page of zeros, mapped again and again.
+// The compressor takes the number of bytes modulo 4 GiB. The text is one page of zeros, mapped again and
+// again.
 TEST(AtomicFile, OneWriteOfMoreThan4GiBIsCompressedWhole) {
 #if defined(ESPALIER_SANITIZED)
     GTEST_SKIP() << "takes minutes";
@@ -105,15 +106,14 @@ TEST(AtomicFile, OneWriteOfMoreThan4GiBIsCompressedWhole) {
     file.write({static_cast<char const*>(zeros), size});
     file.commit();
     ::munmap(zeros, size);
-    EXPECT_GT(std::filesystem::file_size(dir.file("zeros.gz")), size / 1032) << "deflate compresses by 1032 at most";
+    EXPECT_GT(std::filesystem::file_size(dir.file("zeros.gz")), size / 1032)
+        << "deflate compresses by 1032 at most";
 }
 
 TEST(WriteDense, ValuesThatAreNotFiniteAreRejected) {
     TemporaryDirectory const dir;
     auto const nan = std::numeric_limits<double>::quiet_NaN();
-    EXPECT_EQ(error_of([&] {
-                  write_dense(dir.file("x.mtx"), DenseMatrix<double>{2, 1, {1, nan}});
-              }),
+    EXPECT_EQ(error_of([&] { write_dense(dir.file("x.mtx"), DenseMatrix<double>{2, 1, {1, nan}}); }),
               "bad_input: " + dir.file("x.mtx") + ": not written because entry (2, 1) is not finite");
     EXPECT_EQ(dir.num_files(), 0u);
 }
@@ -166,10 +166,11 @@ TEST(AtomicFile, LinksOfOthersInSharedDirectoriesAreRefused) {
     std::filesystem::create_symlink("target", dir.file("link"));
     ASSERT_EQ(::chmod(dir.file("").c_str(), 01777), 0);
     ASSERT_EQ(::lchown(dir.file("link").c_str(), 1234, 1234), 0);
-    EXPECT_EQ(error_of([&] { write_dense(dir.file("link"), one_value); }),
-              "io_error: " + dir.file("link") +
-                  ": is a symbolic link of another user in a directory that everybody can write; write to its "
-                  "target target instead if you trust it");
+    EXPECT_EQ(
+        error_of([&] { write_dense(dir.file("link"), one_value); }),
+        "io_error: " + dir.file("link") +
+            ": is a symbolic link of another user in a directory that everybody can write; write to its "
+            "target target instead if you trust it");
     EXPECT_FALSE(std::filesystem::exists(dir.file("target")));
     ASSERT_EQ(::lchown(dir.file("link").c_str(), 0, 0), 0); // a link of this user
     write_dense(dir.file("link"), one_value);
@@ -184,7 +185,7 @@ TEST(AtomicFile, LinksAndPermissionsSurvive) {
     write_dense(dir.file("link.mtx"), one_value);
     EXPECT_TRUE(std::filesystem::is_symlink(dir.file("link.mtx")));
     EXPECT_EQ(std::get<0>(read_dense(path, 1)).values, one_value.values);
-    struct stat status {};
+    struct stat status{};
     ASSERT_EQ(::stat(path.c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 07777, 0640u);
 }

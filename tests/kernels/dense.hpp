@@ -52,10 +52,11 @@ template <class T> Dense<T> random_definite(bool conjugate, Index n, unsigned se
 
 /// Divides blocks of 32 columns or more, and runs the last part first. Counts the parts.
 struct Backwards : BlockDivision {
-    Backwards() : BlockDivision{PartSizes(16), [this](int count, std::function<void(int)> const& part) {
-                                    parts += count;
-                                    while (count > 0) part(--count);
-                                }} {}
+    Backwards()
+        : BlockDivision{PartSizes(16), [this](int count, std::function<void(int)> const& part) {
+                            parts += count;
+                            while (count > 0) part(--count);
+                        }} {}
     Backwards(Backwards const&) = delete;
     int parts = 0;
 };

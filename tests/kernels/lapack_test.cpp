@@ -63,7 +63,8 @@ template <class T> class GuardedArray {
         auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
         std::size_t const bytes = count * sizeof(T), pages = (bytes + page - 1) / page * page;
         size_ = pages + page;
-        memory_ = static_cast<char*>(mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        memory_ = static_cast<char*>(
+            mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
         mprotect(memory_ + pages, page, PROT_NONE);
         data_ = reinterpret_cast<T*>(memory_ + pages - bytes);
     }

@@ -226,8 +226,8 @@ TYPED_TEST(Ldl, PanelSolveGivesTheRowsOfL) {
         }
 }
 
-// The largest |Re| + |Im| in the first rows of a panel of several blocks of rows. Without a permutation the result is that
-// of permuted columns.
+// The largest |Re| + |Im| in the first rows of a panel of several blocks of rows. Without a permutation the
+// result is that of permuted columns.
 TYPED_TEST(Ldl, PanelSolveReturnsTheLargestSizeInTheCountedRows) {
     using T = TypeParam;
     Index const n = 33, rows = 700;
@@ -242,7 +242,8 @@ TYPED_TEST(Ldl, PanelSolveReturnsTheLargestSizeInTheCountedRows) {
             for (Index i = 0; i < std::min(counted, rows); ++i) expected = std::max(expected, abs1(x(i, j)));
         auto y = b;
         permute_columns<T>(y.view(), ldl.perm);
-        EXPECT_EQ(solve_panel_ldl<T>(true, ldl.f.view(), {}, ldl.off_diagonal, y.view(), counted), expected) << counted;
+        EXPECT_EQ(solve_panel_ldl<T>(true, ldl.f.view(), {}, ldl.off_diagonal, y.view(), counted), expected)
+            << counted;
         EXPECT_EQ(largest_difference(x, y), 0);
     }
 }

@@ -19,7 +19,8 @@ template <class T> struct RowsOfFactor {
 };
 
 // Entry by entry, as the head of the file says.
-template <class T> RowsOfFactor<T> expected(LowRankSteps<T> const& s, Index columns, Index rows, RowsOfFactor<T> given) {
+template <class T>
+RowsOfFactor<T> expected(LowRankSteps<T> const& s, Index columns, Index rows, RowsOfFactor<T> given) {
     for (Index i = 0; i < rows; ++i)
         for (Index j = 0; j < columns;) {
             Index const count = s.starts_pair[j] ? 2 : 1;
@@ -40,7 +41,8 @@ template <class T> RowsOfFactor<T> expected(LowRankSteps<T> const& s, Index colu
 TYPED_TEST(LowRank, StepsMatchTheirFormulaForEveryInstructionSet) {
     using T = TypeParam;
     constexpr Index columns = 9;
-    for (InstructionSet const set : {InstructionSet::baseline, InstructionSet::avx2, InstructionSet::avx512}) {
+    for (InstructionSet const set :
+         {InstructionSet::baseline, InstructionSet::avx2, InstructionSet::avx512}) {
         if (set > widest_instruction_set()) continue;
         for (Index const rows : {1, 5, 70})
             for (Index const rank : {1, 3}) {
@@ -54,21 +56,28 @@ TYPED_TEST(LowRank, StepsMatchTheirFormulaForEveryInstructionSet) {
                     steps.after[j] = static_cast<Real<T>>(j % 3 == 0 ? 0.25 : 1);
                 }
                 steps.starts_pair[5] = true;
-                RowsOfFactor<T> given{test::random_vector<T>(columns * rows, 3), test::random_vector<T>(rank * rows, 4)};
+                RowsOfFactor<T> given{test::random_vector<T>(columns * rows, 3),
+                                      test::random_vector<T>(rank * rows, 4)};
                 auto const right = expected(steps, columns, rows, given);
                 double largest = 1;
                 for (auto const* values : {&right.l, &right.w})
-                    for (T const value : *values) largest = std::max(largest, static_cast<double>(std::abs(value)));
-                double const bound = static_cast<double>(10 * columns * rank) * largest * static_cast<double>(epsilon<T>);
-                MatrixView<T> const l{given.l.data(), rows, columns, rows}, w{given.w.data(), rows, rank, rows};
+                    for (T const value : *values)
+                        largest = std::max(largest, static_cast<double>(std::abs(value)));
+                double const bound =
+                    static_cast<double>(10 * columns * rank) * largest * static_cast<double>(epsilon<T>);
+                MatrixView<T> const l{given.l.data(), rows, columns, rows},
+                    w{given.w.data(), rows, rank, rows};
                 auto const same = given;
                 apply_low_rank<T>(set, steps, 0, columns, l, w, false);
                 EXPECT_EQ(given.l, same.l);
-                for (std::size_t k = 0; k < given.w.size(); ++k) EXPECT_LE(std::abs(given.w[k] - right.w[k]), bound);
+                for (std::size_t k = 0; k < given.w.size(); ++k)
+                    EXPECT_LE(std::abs(given.w[k] - right.w[k]), bound);
                 given = same;
                 apply_low_rank<T>(set, steps, 0, columns, l, w, true);
-                for (std::size_t k = 0; k < given.l.size(); ++k) EXPECT_LE(std::abs(given.l[k] - right.l[k]), bound) << k;
-                for (std::size_t k = 0; k < given.w.size(); ++k) EXPECT_LE(std::abs(given.w[k] - right.w[k]), bound) << k;
+                for (std::size_t k = 0; k < given.l.size(); ++k)
+                    EXPECT_LE(std::abs(given.l[k] - right.l[k]), bound) << k;
+                for (std::size_t k = 0; k < given.w.size(); ++k)
+                    EXPECT_LE(std::abs(given.w[k] - right.w[k]), bound) << k;
             }
     }
 }

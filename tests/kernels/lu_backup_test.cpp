@@ -1,4 +1,5 @@
-// Panels of lu after an attempt: rows that were copied are restored exactly, others by products of small factors.
+// Panels of lu after an attempt: rows that were copied are restored exactly, others by products of small
+// factors.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -84,7 +84,8 @@ TYPED_TEST(MatrixVector, SolveUndoesTheProductWithATriangle) {
                     auto a = random_dense<T>(n, n, 4);
                     for (Index j = 0; j < n; ++j)
                         for (Index i = 0; i < n; ++i) {
-                            bool const is_read = i == j ? diag == Diag::non_unit : (uplo == Uplo::lower) == (i > j);
+                            bool const is_read =
+                                i == j ? diag == Diag::non_unit : (uplo == Uplo::lower) == (i > j);
                             a(i, j) /= static_cast<Real<T>>(n + 1);
                             if (i == j) a(i, j) += T(1);
                             if (!is_read) a(i, j) = std::numeric_limits<Real<T>>::quiet_NaN();
@@ -93,7 +94,8 @@ TYPED_TEST(MatrixVector, SolveUndoesTheProductWithATriangle) {
                     std::vector<T> x(n);
                     for (Index i = 0; i < n; ++i)
                         for (Index j = 0; j < n; ++j) {
-                            bool const in_triangle = ((uplo == Uplo::lower) == (op == Op::none)) ? i > j : i < j;
+                            bool const in_triangle =
+                                ((uplo == Uplo::lower) == (op == Op::none)) ? i > j : i < j;
                             if (i == j)
                                 x[i] += (diag == Diag::unit ? T(1) : entry_of(a, i, i, op)) * expected[i];
                             else if (in_triangle)
@@ -118,7 +120,9 @@ TYPED_TEST(MatrixVector, SolveWithAPanelUndoesTheProductAndUpdatesTheRowsBelow) 
                         if (i < j || (i == j && diag == Diag::unit))
                             panel(i, j) = std::numeric_limits<Real<T>>::quiet_NaN();
                     }
-                auto const l = [&](Index i, Index j) { return i == j && diag == Diag::unit ? T(1) : panel(i, j); };
+                auto const l = [&](Index i, Index j) {
+                    return i == j && diag == Diag::unit ? T(1) : panel(i, j);
+                };
                 auto const expected = random_vector<T>(n + below, 5);
                 for (auto const set : supported_sets()) {
                     // [x; y] with L x = L x_expected, and y above the expectation by M x_expected.
@@ -128,7 +132,8 @@ TYPED_TEST(MatrixVector, SolveWithAPanelUndoesTheProductAndUpdatesTheRowsBelow) 
                         for (Index j = 0; j < std::min(n, i + 1); ++j) w[i] += l(i, j) * expected[j];
                     }
                     solve_panel_with_vector<T>(set, diag, panel.view(), w);
-                    ASSERT_LE(distance(w, expected), 100 * epsilon<T>) << n << " + " << below << " set " << int(set);
+                    ASSERT_LE(distance(w, expected), 100 * epsilon<T>)
+                        << n << " + " << below << " set " << int(set);
                     for (Op const op : {Op::transpose, Op::adjoint}) {
                         // x + op(M) y with op(L) x_expected
                         w = expected;
@@ -158,7 +163,8 @@ TYPED_TEST(MatrixVector, OfAnUpperPanelMatchesPlainLoops) {
                 for (Index j = 0; j < n; ++j)
                     for (Index i = 0; i < rows; ++i) expected[j] -= panel(i, j) * y[i];
                 subtract_upper_panel_with_vector<T>(set, panel.view(), diagonal.view(), y, x, 3);
-                ASSERT_LE(distance(x, expected), 300 * epsilon<T>) << n << " x " << rows << " set " << int(set);
+                ASSERT_LE(distance(x, expected), 300 * epsilon<T>)
+                    << n << " x " << rows << " set " << int(set);
             }
 }
 

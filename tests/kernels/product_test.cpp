@@ -112,7 +112,8 @@ TYPED_TEST(Product, HasTheSameBitsIfItIsComputedInPartsOfRowsAndColumns) {
                 Index const rows = std::min<Index>(37, m - i), columns = std::min<Index>(13, n - j);
                 MatrixView<T const> const given = b.view();
                 subtract_product<T>(op, a.view().block(i, 0, rows, k),
-                                    op == Op::none ? given.block(0, j, k, columns) : given.block(j, 0, columns, k),
+                                    op == Op::none ? given.block(0, j, k, columns)
+                                                   : given.block(j, 0, columns, k),
                                     parts.view().block(i, j, rows, columns));
             }
         for (Index j = 0; j < n; ++j)
@@ -133,16 +134,19 @@ TYPED_TEST(Product, OfOperandsWhoseColumnsCollideMatchesPlainLoops) {
         return copy;
     };
     for (Op op : {Op::none, Op::transpose, Op::adjoint})
-        for (auto const [m, n, k] : {std::array<Index, 3>{128, 40, 40}, {300, 150, 70}, {130, 129, 300}, {40, 3, 33}}) {
+        for (auto const [m, n, k] :
+             {std::array<Index, 3>{128, 40, 40}, {300, 150, 70}, {130, 129, 300}, {40, 3, 33}}) {
             auto const a = random_dense<T>(m, k, 1);
             auto const b = operand<T>(op, k, n);
             auto const c = random_dense<T>(m, n, 3);
             auto const expected = expected_difference(c, a, b, op);
             auto const spread_a = spread(a), spread_b = spread(b);
-            for (auto const& [left, right] : {std::pair(&spread_a, &spread_b), {&spread_a, &b}, {&a, &spread_b}}) {
+            for (auto const& [left, right] :
+                 {std::pair(&spread_a, &spread_b), {&spread_a, &b}, {&a, &spread_b}}) {
                 auto computed = c;
                 subtract_product<T>(op, left->view(), right->view(), computed.view());
-                EXPECT_LE(largest_difference(computed, expected), 4 * static_cast<Real<T>>(k + 1) * epsilon<T>)
+                EXPECT_LE(largest_difference(computed, expected),
+                          4 * static_cast<Real<T>>(k + 1) * epsilon<T>)
                     << m << " x " << n << " x " << k;
             }
         }
@@ -212,9 +216,7 @@ TEST(Blas, RejectsDimensionsThatOverflowItsIntegers) {
     Index const huge = Index(1) << 32;
     MatrixView<double const> const a{&one, huge, 1, huge};
     MatrixView<double> const c{&one, huge, 1, huge};
-    EXPECT_EQ(status_of([&] {
-                  gemm<double>(Op::none, Op::transpose, 1, a, {&one, 1, 1, 1}, 0, c);
-              }),
+    EXPECT_EQ(status_of([&] { gemm<double>(Op::none, Op::transpose, 1, a, {&one, 1, 1, 1}, 0, c); }),
               Status::unsupported);
 }
 

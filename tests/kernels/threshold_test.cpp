@@ -1,5 +1,5 @@
-// Threshold pivoting in whole panels: what is eliminated and what is left over multiply back to the panel, and
-// L is bounded.
+// Threshold pivoting in whole panels: what is eliminated and what is left over multiply back to the panel,
+// and L is bounded.
 #include "kernels/threshold.hpp"
 
 #include "kernels/dense.hpp"
@@ -35,8 +35,8 @@ template <class T> ThresholdPivots check_ldl(bool conjugate, Dense<T> const& squ
     }
     std::vector<std::int32_t> perm(m);
     std::vector<T> off_diagonal(m);
-    auto const found = factor_ldl_threshold<T>(conjugate, panel.view(), perm, off_diagonal,
-                                               {u, 10 * epsilon<T>, bounded});
+    auto const found =
+        factor_ldl_threshold<T>(conjugate, panel.view(), perm, off_diagonal, {u, 10 * epsilon<T>, bounded});
     EXPECT_TRUE(is_permutation(perm));
     Index const e = found.eliminated;
     expect_bounded(panel, e, m + bounded, u);
@@ -99,7 +99,8 @@ template <class T> void check_leading(bool conjugate, Index m, Index tiny_every)
     for (Index j = 0; j < e; ++j)
         for (Index i = j; i < m; ++i) l(i, j) = i == j ? T(1) : a(i, j);
     expect_bounded(l, e, m, Real<T>(0.1));
-    multiply_by_d<T>(conjugate, a.view().block(0, 0, e, e), std::span(off_diagonal).first(e), l.view(), ld.view());
+    multiply_by_d<T>(conjugate, a.view().block(0, 0, e, e), std::span(off_diagonal).first(e), l.view(),
+                     ld.view());
     auto const back = product(l, ld, conjugate ? Op::adjoint : Op::transpose);
     for (Index j = 0; j < m; ++j)
         for (Index i = j; i < m; ++i) {
@@ -112,7 +113,8 @@ template <class T> void check_leading(bool conjugate, Index m, Index tiny_every)
 TYPED_TEST(ThresholdTyped, LdlPostponesColumnsWithoutAPivot) {
     for (bool const conjugate : {false, true})
         for (Index const m : {1, 2, 6, 32, 33, 80, 130})
-            for (Index const tiny_every : {1, 2, 3, 7, 50}) check_leading<TypeParam>(conjugate, m, tiny_every);
+            for (Index const tiny_every : {1, 2, 3, 7, 50})
+                check_leading<TypeParam>(conjugate, m, tiny_every);
 }
 
 // Zeros on the diagonal: [0 B^H; B 0].

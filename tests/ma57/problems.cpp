@@ -67,9 +67,7 @@ std::vector<Problem> problems() {
          {},
          {0},
          {0},
-         [](X const& x) {
-             return X{square(1 - x[0]), 10 * (x[1] - square(x[0]))};
-         },
+         [](X const& x) { return X{square(1 - x[0]), 10 * (x[1] - square(x[0]))}; },
          0});
     add({"hs007",
          {2, 2},
@@ -77,9 +75,7 @@ std::vector<Problem> problems() {
          {},
          {4},
          {4},
-         [](X const& x) {
-             return X{log(1 + square(x[0])) - x[1], square(1 + square(x[0])) + square(x[1])};
-         },
+         [](X const& x) { return X{log(1 + square(x[0])) - x[1], square(1 + square(x[0])) + square(x[1])}; },
          -root3});
     add({"hs013",
          {-2, -2},
@@ -87,9 +83,7 @@ std::vector<Problem> problems() {
          {none, none},
          {0},
          {none},
-         [](X const& x) {
-             return X{square(x[0] - 2) + square(x[1]), power(1 - x[0], 3) - x[1]};
-         },
+         [](X const& x) { return X{square(x[0] - 2) + square(x[1]), power(1 - x[0], 3) - x[1]}; },
          unknown});
     add({"hs015",
          {-2, 1},

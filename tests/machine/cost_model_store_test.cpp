@@ -86,16 +86,17 @@ TEST_F(CostModelStoreTest, IgnoresAFileThatIsDamagedOrCutOff) {
 }
 
 TEST_F(CostModelStoreTest, SurvivesAnyChange) {
-    int const ignored = test::refused_mutations(to_json(some_costs(), key_), [this](std::string const& changed) {
-        auto const costs = parse_costs(changed, key_);
-        if (!costs) throw Error(Status::bad_input, "ignored");
-        for (MeasuredModel const& model : costs->models)
-            for (int const threads : {1, 2, 3, 4})
-                if (auto const known = model.for_threads(threads, 4)) {
-                    double const seconds = known->panel(10, 5);
-                    EXPECT_TRUE(std::isfinite(seconds) && seconds >= 0) << seconds;
-                }
-    });
+    int const ignored =
+        test::refused_mutations(to_json(some_costs(), key_), [this](std::string const& changed) {
+            auto const costs = parse_costs(changed, key_);
+            if (!costs) throw Error(Status::bad_input, "ignored");
+            for (MeasuredModel const& model : costs->models)
+                for (int const threads : {1, 2, 3, 4})
+                    if (auto const known = model.for_threads(threads, 4)) {
+                        double const seconds = known->panel(10, 5);
+                        EXPECT_TRUE(std::isfinite(seconds) && seconds >= 0) << seconds;
+                    }
+        });
     EXPECT_GT(ignored, 0);
 }
 
@@ -164,26 +165,32 @@ TEST_F(CostModelStoreTest, MeasuresOnceAndRemembers) {
     TimingOptions const quick{0.002, nullptr};
     CostModels first(store(), 2, quick);
     EXPECT_STREQ(first.choose(Scalar::d, Factorization::llh, 2, Measuring::never, nullptr).source, "default");
-    EXPECT_STREQ(first.choose(Scalar::d, Factorization::llh, 2, Measuring::if_unknown, nullptr).source, "calibrated");
+    EXPECT_STREQ(first.choose(Scalar::d, Factorization::llh, 2, Measuring::if_unknown, nullptr).source,
+                 "calibrated");
     auto const again = first.choose(Scalar::d, Factorization::llt, 2, Measuring::if_unknown, nullptr);
     EXPECT_STREQ(again.source, "cached");
-    EXPECT_STREQ(first.choose(Scalar::d, Factorization::llh, 2, Measuring::always, nullptr).source, "calibrated");
+    EXPECT_STREQ(first.choose(Scalar::d, Factorization::llh, 2, Measuring::always, nullptr).source,
+                 "calibrated");
 
     CostModels later(store(), 2, quick); // as another process would
     EXPECT_STREQ(later.choose(Scalar::d, Factorization::llh, 2, Measuring::never, nullptr).source, "cached");
     auto const cached = later.choose(Scalar::d, Factorization::llh, 6, Measuring::if_unknown, nullptr);
     EXPECT_STREQ(cached.source, "cached");
     EXPECT_EQ(cached.model.threads_per_core, 3);
-    EXPECT_STREQ(later.choose(Scalar::s, Factorization::lu, 1, Measuring::if_unknown, nullptr).source, "calibrated");
+    EXPECT_STREQ(later.choose(Scalar::s, Factorization::lu, 1, Measuring::if_unknown, nullptr).source,
+                 "calibrated");
     auto const stored = store().load();
     ASSERT_TRUE(stored);
     EXPECT_NE(stored->find(Scalar::d, KernelKind::cholesky), nullptr);
     EXPECT_NE(stored->find(Scalar::s, KernelKind::lu), nullptr);
 
     CostModels without_folder(CostModelStore("", key_), 1, quick);
-    EXPECT_STREQ(without_folder.choose(Scalar::d, Factorization::llh, 1, Measuring::if_unknown, nullptr).source,
-                 "calibrated");
-    EXPECT_STREQ(without_folder.choose(Scalar::d, Factorization::llh, 1, Measuring::if_unknown, nullptr).source, "cached");
+    EXPECT_STREQ(
+        without_folder.choose(Scalar::d, Factorization::llh, 1, Measuring::if_unknown, nullptr).source,
+        "calibrated");
+    EXPECT_STREQ(
+        without_folder.choose(Scalar::d, Factorization::llh, 1, Measuring::if_unknown, nullptr).source,
+        "cached");
 }
 
 TEST_F(CostModelStoreTest, CanBeCancelledWhileMeasuring) {
@@ -202,7 +209,8 @@ TEST(CostModelFor, ReadsTheEnvironmentOnlyIfTheOptionIsAutomatic) {
     EXPECT_TRUE(throws_error(Status::usage, "ESPALIER_CALIBRATION is 'sometimes'", [] {
         cost_model_for(Scalar::d, Factorization::lu, 1, 1, Toggle::automatic, true, nullptr);
     }));
-    EXPECT_STREQ(cost_model_for(Scalar::d, Factorization::lu, 1, 1, Toggle::off, true, nullptr).source, "default");
+    EXPECT_STREQ(cost_model_for(Scalar::d, Factorization::lu, 1, 1, Toggle::off, true, nullptr).source,
+                 "default");
     setenv("ESPALIER_CALIBRATION", "off", 1); // for the other tests
 }
 

@@ -115,7 +115,8 @@ TEST(Calibration, ExpectsNoLessTimeForStridedFlopsThatWereNotMeasured) {
     CostModel const truth = default_cost_model(Scalar::d, KernelKind::cholesky);
     KernelSamples samples = samples_of(truth, 0);
     std::erase_if(samples.updates, [](auto const& sample) { return sample.counts[UpdateTerm::strided] > 0; });
-    std::erase_if(samples.panels, [](auto const& sample) { return sample.counts[PanelTerm::solve_strided] > 0; });
+    std::erase_if(samples.panels,
+                  [](auto const& sample) { return sample.counts[PanelTerm::solve_strided] > 0; });
     auto const found = fit_cost_model(samples, Scalar::d, KernelKind::cholesky).model;
     EXPECT_EQ(found.update_seconds[UpdateTerm::strided], found.update_seconds[UpdateTerm::flop]);
     EXPECT_EQ(found.panel_seconds[PanelTerm::solve_strided], found.panel_seconds[PanelTerm::solve_flop]);

@@ -87,7 +87,8 @@ TEST(Mapping, WorksASmallExampleByHand) {
     EXPECT_EQ(exact.workers_in(1, 1), (Candidates{2, 3}));
     EXPECT_EQ(exact.processes_of(0), (Candidates{0, 1}));
 
-    // A grain of 1 / 2 in a process: the ranges of its threads end at those of its leaves, if these are near enough.
+    // A grain of 1 / 2 in a process: the ranges of its threads end at those of its leaves, if these are near
+    // enough.
     auto const coarse = proportional_mapping(structure, costs, machine_of(2, 2), {0.25, 0.5});
     EXPECT_EQ(coarse.candidates,
               (std::vector<Candidates>{{0, 1}, {1, 2}, {0, 2}, {2, 3}, {3, 4}, {2, 4}, {0, 4}}));

@@ -164,11 +164,7 @@ TEST(Csc, ConvertNamesTheEntryThatOverflows) {
     EXPECT_EQ(status_of([&] { convert<float>(a); }, &message), Status::bad_input);
     EXPECT_NE(message.find("row 0, column 2"), std::string::npos) << message;
     EXPECT_EQ(status_of([&] { convert<std::complex<float>>(a); }), Status::bad_input);
-    EXPECT_EQ(status_of(
-                  [] {
-                      convert<float>(DenseMatrix<double>{2, 1, {1, 1e300}});
-                  },
-                  &message),
+    EXPECT_EQ(status_of([] { convert<float>(DenseMatrix<double>{2, 1, {1, 1e300}}); }, &message),
               Status::bad_input);
     EXPECT_NE(message.find("row 1, column 0"), std::string::npos) << message;
 }

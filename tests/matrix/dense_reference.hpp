@@ -25,8 +25,8 @@ template <class T> struct Dense {
     T const& operator()(Index i, Index j) const { return values[i + j * rows]; }
 };
 
-/// y += factor x, for vectors of n entries. Without optimization and under sanitizers, operators of complex numbers would
-/// take most of the time of the tests.
+/// y += factor x, for vectors of n entries. Without optimization and under sanitizers, operators of complex
+/// numbers would take most of the time of the tests.
 template <class T> void add_scaled(Index n, T factor, T const* x, T* y) {
     if constexpr (is_complex<T>) {
         using R = Real<T>;

@@ -13,7 +13,6 @@ namespace {
 template <class T> class Spmv : public testing::Test {};
 TYPED_TEST_SUITE(Spmv, Scalars);
 
-
 template <class T> Dense<T> apply_op(MatrixOp op, Dense<T> const& a) {
     if (op == MatrixOp::none) return a;
     Dense<T> result(a.cols, a.rows);

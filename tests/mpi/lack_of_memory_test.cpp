@@ -43,8 +43,8 @@ class LackOfMemoryOverMpi : public testing::Test {
   protected:
     Communicator const comm = communicator(MPI_COMM_WORLD);
 
-    // Repeats `call` with one failing allocation of `victim` after the other until none is reached. Returns how many
-    // calls failed.
+    // Repeats `call` with one failing allocation of `victim` after the other until none is reached. Returns
+    // how many calls failed.
     int fail_allocations(char const* name, int victim, std::function<void()> const& call) {
         int failed = 0;
         for (long k = 0;; k = every_ ? k + 1 : 4 * k + 1) {
@@ -62,7 +62,8 @@ class LackOfMemoryOverMpi : public testing::Test {
             bool const reached = failing_new::countdown.exchange(-1) < 0; // also where it never counted
             auto const statuses = all_gather(comm, static_cast<std::int64_t>(status));
             for (auto const other : statuses) EXPECT_EQ(other, statuses[0]) << text;
-            EXPECT_TRUE(status == Status::ok || status == Status::out_of_memory) << text << ": " << to_string(status);
+            EXPECT_TRUE(status == Status::ok || status == Status::out_of_memory)
+                << text << ": " << to_string(status);
             if (status != Status::ok) ++failed;
             bool const goes_on = max(comm, std::int64_t{comm.rank() == victim && reached}) > 0;
             if (!goes_on || max(comm, std::int64_t{testing::Test::HasFailure()}) > 0) break;
@@ -76,7 +77,9 @@ class LackOfMemoryOverMpi : public testing::Test {
         previous_ = std::signal(SIGALRM, &report_hang);
         void* first[1];
         (void)backtrace(first, 1); // loads a library
-        failing_new::on_failure = [] { num_failing_frames = backtrace(failing_frames, std::size(failing_frames)); };
+        failing_new::on_failure = [] {
+            num_failing_frames = backtrace(failing_frames, std::size(failing_frames));
+        };
     }
     void TearDown() override {
         failing_new::on_failure = nullptr;
@@ -91,11 +94,13 @@ TEST_F(LackOfMemoryOverMpi, OfOneProcessEndsTheCallOnAll) {
     CscMatrix<double> const whole = generated<double>("lap3d:4"), mine = on_process_0(comm, whole);
     std::vector<double> const b(static_cast<std::size_t>(mine.rows), 1.0);
     Shares const rows(whole.cols, comm.size());
-    std::vector<double> const own(static_cast<std::size_t>(rows.first(comm.rank() + 1) - rows.first(comm.rank())), 1.0);
+    std::vector<double> const own(
+        static_cast<std::size_t>(rows.first(comm.rank() + 1) - rows.first(comm.rank())), 1.0);
     int failed = 0;
     for (int victim = 0; victim < comm.size(); ++victim) {
-        Options options = many_tasks(victim % 2 == 0 ? SchedulePolicy::static_order : SchedulePolicy::dynamic_tree,
-                                     Splitting::one_d, 1);
+        Options options =
+            many_tasks(victim % 2 == 0 ? SchedulePolicy::static_order : SchedulePolicy::dynamic_tree,
+                       Splitting::one_d, 1);
         options.factorization = Factorization::ldlt;
         options.comm_threads = victim % 3;
         std::optional<Solver<double>> solver;
@@ -109,7 +114,8 @@ TEST_F(LackOfMemoryOverMpi, OfOneProcessEndsTheCallOnAll) {
         failed += fail_allocations("solve", victim, [&] { x = solver->solve(b); });
         failed += fail_allocations("refine", victim, [&] { (void)solver->refine(mine, b, x); });
         failed += fail_allocations("solve_rows", victim, [&] { own_x = solver->solve_rows(own); });
-        failed += fail_allocations("reciprocal_condition", victim, [&] { (void)solver->reciprocal_condition(mine); });
+        failed += fail_allocations("reciprocal_condition", victim,
+                                   [&] { (void)solver->reciprocal_condition(mine); });
         x = solver->solve(b);
         EXPECT_LE(solver->refine(mine, b, x).backward_error, 1e-13);
     }
@@ -135,7 +141,8 @@ class SharedFile {
     Communicator const& comm_;
 };
 
-// Vectors and matrices in parts, sparse right-hand sides, null spaces, traces and factors in single precision.
+// Vectors and matrices in parts, sparse right-hand sides, null spaces, traces and factors in single
+// precision.
 TEST_F(LackOfMemoryOverMpi, EndsFurtherCallsOnAll) {
     CscMatrix<double> const whole = generated<double>("lap3d:3"), mine = on_process_0(comm, whole);
     CscMatrix<double> sparse = on_process_0(
@@ -157,10 +164,12 @@ TEST_F(LackOfMemoryOverMpi, EndsFurtherCallsOnAll) {
         failed += fail_allocations("gather_rows", victim, [&] { (void)gather_rows<double>(comm, own); });
         failed += fail_allocations("scatter_rows", victim,
                                    [&] { (void)scatter_rows<double>(comm, b, std::ssize(own)); });
-        failed += fail_allocations("read_columns", victim, [&] { (void)read_columns<double>(comm, file.path, 1); });
+        failed +=
+            fail_allocations("read_columns", victim, [&] { (void)read_columns<double>(comm, file.path, 1); });
         failed += fail_allocations("factorize in single precision", victim, [&] { solver.factorize(mine); });
         failed += fail_allocations("solve in single precision", victim, [&] { x = solver.solve(b); });
-        failed += fail_allocations("refine from single precision", victim, [&] { (void)solver.refine(mine, b, x); });
+        failed += fail_allocations("refine from single precision", victim,
+                                   [&] { (void)solver.refine(mine, b, x); });
         failed += fail_allocations("sparse solve", victim, [&] { (void)solver.solve(sparse); });
         failed += fail_allocations("null_space", victim, [&] { (void)solver.null_space(mine); });
         failed += fail_allocations("determinant", victim, [&] { (void)solver.determinant(); });
@@ -190,7 +199,8 @@ TEST_F(LackOfMemoryOverMpi, EndsCallsForASchurComplementOnAll) {
         options.schur = {3, 7, 8};
         Solver<double> solver(options, comm);
         std::vector<double> reduced;
-        failed += fail_allocations("factorize for a Schur complement", victim, [&] { solver.factorize(mine); });
+        failed +=
+            fail_allocations("factorize for a Schur complement", victim, [&] { solver.factorize(mine); });
         failed += fail_allocations("schur_complement", victim, [&] { (void)solver.schur_complement(); });
         failed += fail_allocations("condense", victim, [&] { reduced = solver.condense(b); });
         failed += fail_allocations("expand", victim, [&] { (void)solver.expand(b, reduced); });

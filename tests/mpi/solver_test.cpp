@@ -1,5 +1,6 @@
-// Solvers of real processes. Every factorization, scalar, schedule and number of communication threads, with 1 and
-// 2 threads, has a small backward error. Failures of one process are failures of all. Repeated runs have the same bits.
+// Solvers of real processes. Every factorization, scalar, schedule and number of communication threads, with
+// 1 and 2 threads, has a small backward error. Failures of one process are failures of all. Repeated runs
+// have the same bits.
 #include <thread>
 
 #include <fmt/format.h>
@@ -57,7 +58,8 @@ TYPED_TEST(MpiSolver, DoesEveryFactorizationUnderEveryScheduleWithAllCommunicati
             Solver<T> solver(options, comm);
             solver.analyze(mine);
             for (int const comm_threads : {0, 1, 2}) {
-                // One process has no communication threads. If the thread level allows fewer, they were tested before.
+                // One process has no communication threads. If the thread level allows fewer, they were
+                // tested before.
                 if (choose_comm_threads(comm, comm_threads).threads != comm_threads) continue;
                 SCOPED_TRACE(fmt::format("{} {} {} {} {}", spec, to_string(kind), to_string(schedule),
                                          threads, comm_threads));
@@ -85,7 +87,8 @@ TYPED_TEST(MpiSolver, DelaysColumnsUnderEverySchedule) {
         auto const matrix = kkt_system<T>(symmetry_for<T>(kind), 120, 50, static_cast<unsigned>(comm.size()));
         bool const has_signs = kind == Factorization::ldlh || (kind == Factorization::ldlt && !is_complex<T>);
         for (SchedulePolicy const schedule : all_schedules) {
-            Options options = many_tasks(schedule, turn % 2 == 0 ? Splitting::one_d : Splitting::dynamic, 1 + turn % 2);
+            Options options =
+                many_tasks(schedule, turn % 2 == 0 ? Splitting::one_d : Splitting::dynamic, 1 + turn % 2);
             options.factorization = kind;
             options.matching = Toggle::off;
             options.pivoting = Pivoting::delayed;
@@ -125,7 +128,8 @@ TYPED_TEST(MpiSolver, SolvesWithIncompleteFactors) {
         }
 }
 
-void expect_equal_bits(Communicator const& comm, CscMatrix<double> const& matrix, Options options, int repeats) {
+void expect_equal_bits(Communicator const& comm, CscMatrix<double> const& matrix, Options options,
+                       int repeats) {
     std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1);
     std::vector<double> first;
     Solver<double> solver(options, comm);
@@ -146,7 +150,8 @@ TEST_F(ASolverOverMpi, RepeatsAStaticRunBitByBitTwoHundredTimes) {
     options.factorization = Factorization::ldlt;
     options.matching = Toggle::off;
     options.pivoting = Pivoting::delayed;
-    expect_equal_bits(comm, on_process_0(comm, kkt_system<double>(Symmetry::symmetric, 120, 50, 3)), options, 50);
+    expect_equal_bits(comm, on_process_0(comm, kkt_system<double>(Symmetry::symmetric, 120, 50, 3)), options,
+                      50);
 }
 
 TEST_F(ASolverOverMpi, RefinesByEveryMethod) {

@@ -132,8 +132,9 @@ TEST(Options, ErrorsListTheAllowedValues) {
     EXPECT_EQ(refusal("tolerance", "0"), "tolerance needs a number above zero, not '0'");
     EXPECT_EQ(refusal("max-memory", "4X"),
               "max-memory needs a size above zero, such as 512M, 4G or 1.5GiB, not '4X'");
-    EXPECT_EQ(refusal("coarsen", "X"), "coarsen needs auto, none or a coarse string such as CD(4): coarse string "
-                                       "'X', position 1: 'X' is no operator; known are B, C, D, F, G, H, S, T");
+    EXPECT_EQ(refusal("coarsen", "X"),
+              "coarsen needs auto, none or a coarse string such as CD(4): coarse string "
+              "'X', position 1: 'X' is no operator; known are B, C, D, F, G, H, S, T");
     Options const fresh;
     EXPECT_THROW(std::ignore = get_option(fresh, ""), Error);
 }
@@ -151,7 +152,8 @@ TEST(Options, RefuseTextsThatAreNotOneValue) {
         for (char const* name : {"threads", "max-refine-iterations", "max-block-width", "min-block-width"})
             EXPECT_NE(refusal(name, text), "accepted") << name << " " << text;
     for (char const* text : {"-1", "nan", "inf", "1e999", "1.0x", "+1"})
-        for (char const* name : {"tolerance", "amalgamation-fill", "pivot-threshold", "pivot-tolerance", "max-memory"})
+        for (char const* name :
+             {"tolerance", "amalgamation-fill", "pivot-threshold", "pivot-tolerance", "max-memory"})
             EXPECT_NE(refusal(name, text), "accepted") << name << " " << text;
     for (char const* text : {"0", "0.5", "M", "1e30T", "9000000T"})
         EXPECT_NE(refusal("max-memory", text), "accepted") << text;

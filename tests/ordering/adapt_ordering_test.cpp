@@ -76,7 +76,8 @@ TEST(AdaptOrdering, KeepsTheOrderingOfTheSameGraph) {
 
 TEST(AdaptOrdering, KeepsTheOrderingIfRelatedVerticesBecomeAdjacent) {
     GridDissection const earlier(9, 9);
-    auto const adapted = adapt(with_edges(grid(9, 9), {{4, 0}, {4 + 9 * 8, 8}}), earlier.tree); // x = 4 is the separator
+    auto const adapted =
+        adapt(with_edges(grid(9, 9), {{4, 0}, {4 + 9 * 8, 8}}), earlier.tree); // x = 4 is the separator
     EXPECT_EQ(adapted.ordering.inverse, earlier.tree.inverse);
 }
 
@@ -103,7 +104,8 @@ TEST(AdaptOrdering, FillOfAFewRandomEdgesIsNearThatOfANewOrdering) {
     std::mt19937 random(7);
     for (int trial = 0; trial < 5; ++trial) {
         Edges edges;
-        for (int e = 0; e < 6; ++e) edges.emplace_back(random() % before.num_vertices, random() % before.num_vertices);
+        for (int e = 0; e < 6; ++e)
+            edges.emplace_back(random() % before.num_vertices, random() % before.num_vertices);
         Graph const graph = with_edges(before, edges);
         auto const adapted = adapt(graph, earlier.tree);
         EXPECT_LE(adapted.moved, 6);
@@ -140,7 +142,8 @@ TEST(AdaptOrdering, RowsThatBecomeIndistinguishableMoveTogether) {
     Graph const before = grid(9, 9);
     Index const left = 1 + 9 * 1, right = 7 + 9 * 2;
     CompressedGraph compressed;
-    for (Index row = 0; row < 81; ++row) compressed.vertex_of_row.push_back(row == right ? left : row - (row > right));
+    for (Index row = 0; row < 81; ++row)
+        compressed.vertex_of_row.push_back(row == right ? left : row - (row > right));
     Edges edges;
     for (Index row = 0; row < 81; ++row)
         for (Index const other : before.neighbours(row))

@@ -19,13 +19,16 @@ Graph with_edge(Graph const& graph, Index a, Index b) {
     return graph_from(graph.num_vertices, edges);
 }
 
-// The lattice of a x b vertices with edges between neighbours at distances 1 and 2 along lines, and diagonals.
+// The lattice of a x b vertices with edges between neighbours at distances 1 and 2 along lines, and
+// diagonals.
 Graph biharmonic(Index a, Index b) {
     Edges edges;
     for (Index y = 0; y < b; ++y)
         for (Index x = 0; x < a; ++x)
-            for (auto const& [dx, dy] : {std::pair<Index, Index>{1, 0}, {2, 0}, {0, 1}, {0, 2}, {1, 1}, {-1, 1}})
-                if (x + dx >= 0 && x + dx < a && y + dy < b) edges.emplace_back(x + a * y, x + dx + a * (y + dy));
+            for (auto const& [dx, dy] :
+                 {std::pair<Index, Index>{1, 0}, {2, 0}, {0, 1}, {0, 2}, {1, 1}, {-1, 1}})
+                if (x + dx >= 0 && x + dx < a && y + dy < b)
+                    edges.emplace_back(x + a * y, x + dx + a * (y + dy));
     return graph_from(a * b, edges);
 }
 
@@ -58,7 +61,8 @@ TEST(Lattice, IsNotFoundInOtherGraphs) {
 }
 
 TEST(Lattice, OrdersAreValidForAnyNumberOfThreads) {
-    for (Graph const& graph : {lattice27(120, 90, 1), lattice27(20, 18, 16), biharmonic(70, 60), grid(25, 24, 7)}) {
+    for (Graph const& graph :
+         {lattice27(120, 90, 1), lattice27(20, 18, 16), biharmonic(70, 60), grid(25, 24, 7)}) {
         auto const lattice = find_lattice(graph);
         ASSERT_TRUE(lattice.has_value());
         auto const perm = order_lattice(graph, *lattice, 1, nullptr);

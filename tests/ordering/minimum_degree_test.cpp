@@ -17,7 +17,8 @@ EdgeSet random_edges(std::int32_t n, std::int32_t count, std::uint64_t seed) {
     SplitMix64 random(seed);
     EdgeSet edges;
     for (std::int32_t k = 0; k < count; ++k) {
-        auto const i = static_cast<std::int32_t>(random.below(n)), j = static_cast<std::int32_t>(random.below(n));
+        auto const i = static_cast<std::int32_t>(random.below(n)),
+                   j = static_cast<std::int32_t>(random.below(n));
         if (i != j) edges.insert({{i, j}, {j, i}});
     }
     return edges;
@@ -142,7 +143,8 @@ TEST(MinimumDegree, TreatsAWeightedVertexAsManyEqualOnes) {
             for (std::int32_t other = first[v]; other < copy; ++other)
                 expanded.insert({{copy, other}, {other, copy}});
             for (Index const w : graph.neighbours(v))
-                for (std::int32_t other = first[w]; other < first[w + 1]; ++other) expanded.insert({copy, other});
+                for (std::int32_t other = first[w]; other < first[w + 1]; ++other)
+                    expanded.insert({copy, other});
         }
     auto const fill_with = [&](std::vector<Index> const& weights) {
         graph.weight = weights;
@@ -166,8 +168,8 @@ TEST(MinimumDegree, TreatsAWeightedVertexAsManyEqualOnes) {
     EXPECT_LT(fill_with(zero), 1.2 * fill);
 }
 
-// With 32-bit and with 64-bit positions, with less free room behind the lists and more, and with and without repeated
-// entries.
+// With 32-bit and with 64-bit positions, with less free room behind the lists and more, and with and without
+// repeated entries.
 TEST(QuotientGraph, DoesNotDependOnPositionsAndRepeatedEntries) {
     constexpr std::int32_t n = 3000;
     auto const edges = random_edges(n, 5 * n / 2, 7);

@@ -1,8 +1,8 @@
-// Runs a few short threads in every interleaving. The atomics of the code under test are replaced by atomics that
-// let another thread continue before each operation. A depth-first search over these choices runs the threads
-// repeatedly until all schedules were tried. Operations take effect in program order; the thread sanitizer checks
-// for errors that need a weakly ordered machine. The search can be limited to schedules with few preemptions,
-// which show most errors (Musuvathi, Qadeer 2007).
+// Runs a few short threads in every interleaving. The atomics of the code under test are replaced by atomics
+// that let another thread continue before each operation. A depth-first search over these choices runs the
+// threads repeatedly until all schedules were tried. Operations take effect in program order; the thread
+// sanitizer checks for errors that need a weakly ordered machine. The search can be limited to schedules with
+// few preemptions, which show most errors (Musuvathi, Qadeer 2007).
 #pragma once
 
 #include <atomic>
@@ -108,7 +108,8 @@ class Interleavings {
         if (deadlock_ && ready) throw Stop{};
     }
 
-    /// Chooses the thread that continues; `running` could. If none can although some are not finished, all are unwound.
+    /// Chooses the thread that continues; `running` could. If none can although some are not finished, all
+    /// are unwound.
     int next(int running) {
         std::vector<int> able;
         if (running != outside) able.push_back(running);

@@ -135,8 +135,8 @@ TEST(PlacesPolicy, PushesToTheCoreOrTheNodeThatTheStrategySays) {
     }
 }
 
-/// Fills lists of three nodes: tasks 1 to 4 at cores 1 2 3 5, tasks 5 and 6 at nodes 1 2, task 7 at core 0, task 8 at
-/// node 0. Returns the tasks that worker 0 finds.
+/// Fills lists of three nodes: tasks 1 to 4 at cores 1 2 3 5, tasks 5 and 6 at nodes 1 2, task 7 at core 0,
+/// task 8 at node 0. Returns the tasks that worker 0 finds.
 std::vector<TaskId> found_by_worker_0(Policy& policy) {
     for (auto const& [task, by] : std::vector<std::pair<TaskId, WorkerId>>{
              {1, 1}, {2, 2}, {3, 3}, {4, 5}, {5, 0}, {6, 0}, {7, 0}, {8, 5}})
@@ -172,8 +172,8 @@ TEST(NasPolicy, AWorkerOwnsTheContainerThatItSharesWithNobody) {
     EXPECT_FALSE(policy.in_own_queue(0, 2));
 }
 
-// The tasks that worker 0 finds in the lists of found_by_worker_0(), with and without remote nodes. A group of
-// `remote` is found in the order given, and those of two groups mixed.
+// The tasks that worker 0 finds in the lists of found_by_worker_0(), with and without remote nodes. A group
+// of `remote` is found in the order given, and those of two groups mixed.
 struct Selection {
     SelectStrategy select;
     std::vector<TaskId> here;

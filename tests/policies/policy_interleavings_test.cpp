@@ -1,5 +1,5 @@
-// The queue of ready tasks and the protocol of a last check before sleep, in every interleaving of their atomic
-// steps; and the dynamic policies under real threads.
+// The queue of ready tasks and the protocol of a last check before sleep, in every interleaving of their
+// atomic steps; and the dynamic policies under real threads.
 
 #include "policies/interleavings.hpp"
 #include "policies/make_policy.hpp"
@@ -54,9 +54,9 @@ TEST(ReadyQueue, NeitherLosesNorRepeatsATaskInAnyInterleaving) {
     EXPECT_GT(result.schedules, 100);
 }
 
-/// Workers that sleep and workers that wake them, as in graph_run.hpp. The former (1) announce that they sleep, (3) check
-/// a last time, and (4) wait; the latter (1) push and (3) wake a worker that has announced it. The full fences (2) are
-/// in the order of the steps.
+/// Workers that sleep and workers that wake them, as in graph_run.hpp. The former (1) announce that they
+/// sleep, (3) check a last time, and (4) wait; the latter (1) push and (3) wake a worker that has announced
+/// it. The full fences (2) are in the order of the steps.
 struct Bed {
     SteppedAtomic<bool> asleep;
 
@@ -95,8 +95,8 @@ TEST(ReadyQueue, ACheckOfTheSizeBeforeSleepMissesNoTask) {
 }
 
 TEST(ReadyQueue, ACheckOfSeveralQueuesMissesNoTaskThatIsPutBackIntoAnother) {
-    // A worker finds that the resource of a task is held. The holder pushes the task again, perhaps into a queue that
-    // the thief has already checked.
+    // A worker finds that the resource of a task is held. The holder pushes the task again, perhaps into a
+    // queue that the thief has already checked.
     std::optional<SteppedQueue> first, second;
     std::optional<Bed> bed;
     int found = 0;
@@ -155,8 +155,7 @@ TEST(ReadyQueue, TheSearchFindsALockThatTwoThreadsCanHold) {
         crowded += inside > 1;
         --inside;
     };
-    Interleavings::explore(
-        {enter, enter}, [&] { lock.emplace(), inside = 0; }, [] {});
+    Interleavings::explore({enter, enter}, [&] { lock.emplace(), inside = 0; }, [] {});
     EXPECT_GT(crowded, 0);
 }
 

@@ -56,7 +56,8 @@ TEST(TreePolicy, ReportsTheVictimAndTheDistanceOfEachSteal) {
 }
 
 TEST(TreePolicy, CountsStealsOfTasksThatRunAndNotOfThoseThatHadToBeLeft) {
-    // All tasks belong to worker 0 and exclude each other, so the other workers usually find none that they can run.
+    // All tasks belong to worker 0 and exclude each other, so the other workers usually find none that they
+    // can run.
     constexpr int workers = 4, tasks = 400;
     std::vector<WorkerRange> const ranges(tasks, {0, 1});
     auto graph = tasks_for(ranges);

@@ -43,7 +43,9 @@ template <class Number>
 void set_values(dealii::SparseMatrix<Number>& a, double wind, double diagonal = 4, Number factor = 1) {
     for (unsigned i = 0; i < order; ++i)
         for (auto entry = a.begin(i); entry != a.end(i); ++entry)
-            entry->value() = factor * Number(entry->column() == i ? diagonal : entry->column() > i ? -1 + wind : -1 - wind);
+            entry->value() = factor * Number(entry->column() == i  ? diagonal
+                                             : entry->column() > i ? -1 + wind
+                                                                   : -1 - wind);
 }
 
 template <class VectorType> VectorType filled(VectorType v) {

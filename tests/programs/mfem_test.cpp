@@ -30,10 +30,13 @@ mfem::Vector filled(int n, int seed = 1) {
     return b;
 }
 
-double residual(mfem::Operator const& a, mfem::Vector const& x, mfem::Vector const& b, bool transposed = false) {
+double residual(mfem::Operator const& a, mfem::Vector const& x, mfem::Vector const& b,
+                bool transposed = false) {
     mfem::Vector rest(b.Size());
-    if (transposed) a.MultTranspose(x, rest);
-    else a.Mult(x, rest);
+    if (transposed)
+        a.MultTranspose(x, rest);
+    else
+        a.Mult(x, rest);
     rest -= b;
     return rest.Normlinf();
 }

@@ -195,8 +195,8 @@ TEST(Refine, GmresResolvesReplacedPivotsInAsManySteps) {
     EXPECT_LE(report.iterations, 30);
 }
 
-// The backward error of this x is small because x is large. From zero, two steps solve the system. From x, cancellation
-// would leave a residual that needs further steps.
+// The backward error of this x is small because x is large. From zero, two steps solve the system. From x,
+// cancellation would leave a residual that needs further steps.
 TEST(Refine, IncompleteFactorsThatGiveALargeXAreNoStart) {
     auto const a = matrix_from<double>(Symmetry::symmetric, {{1, -1}, {-1, 1 + 1e-6}});
     ApplyInverse<double> const identity = [](std::span<double>, Index, MatrixOp) {};

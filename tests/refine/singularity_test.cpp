@@ -22,7 +22,8 @@ TEST(Growth, OfASolutionShowsSingularity) {
 }
 
 TEST(Growth, OfNumbersThatAreNotFiniteShowsNothing) {
-    double const inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+    double const inf = std::numeric_limits<double>::infinity(),
+                 nan = std::numeric_limits<double>::quiet_NaN();
     for (double const value : {inf, nan}) {
         EXPECT_FALSE(grows({1, -1}, {value, -value})) << value;
         EXPECT_FALSE(grows({value, -1}, {1e20, -1e20})) << value;

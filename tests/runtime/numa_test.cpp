@@ -37,7 +37,8 @@ TEST(NumaNodes, AreAscendingAndTheRangesOfMemoryAreOnThem) {
     fill(bytes);
     if (!is_known(bytes)) GTEST_SKIP() << "the system does not say where pages lie";
     for (std::size_t k = 0; k < nodes.size(); ++k)
-        EXPECT_EQ(bytes_on(query_nodes(bytes.subspan(k << 22, std::size_t{4} << 20)), nodes[k]), std::uint64_t{4} << 20);
+        EXPECT_EQ(bytes_on(query_nodes(bytes.subspan(k << 22, std::size_t{4} << 20)), nodes[k]),
+                  std::uint64_t{4} << 20);
 }
 
 TEST(NumaNodes, TakeTurnsInDistributedMemory) {
@@ -53,9 +54,11 @@ TEST(NumaNodes, TakeTurnsInDistributedMemory) {
     EXPECT_TRUE(NumaMemory().bytes().empty());
     if (!is_known(memory.bytes())) GTEST_SKIP() << "the system does not say where pages lie";
     for (std::size_t k = 0; k + 1 < pieces; ++k)
-        EXPECT_EQ(bytes_on(query_nodes(memory.bytes().subspan(k * page, page)), nodes[k % nodes.size()]), page);
+        EXPECT_EQ(bytes_on(query_nodes(memory.bytes().subspan(k * page, page)), nodes[k % nodes.size()]),
+                  page);
     for (std::size_t k = 0; k < nodes.size(); ++k)
-        EXPECT_EQ(bytes_on(query_nodes(halves.bytes().subspan(k * 10 * page, 10 * page)), nodes[k]), 10 * page);
+        EXPECT_EQ(bytes_on(query_nodes(halves.bytes().subspan(k * 10 * page, 10 * page)), nodes[k]),
+                  10 * page);
 }
 
 TEST(NumaNodes, ReceivePagesThatAreMoved) {

@@ -32,7 +32,8 @@ class OtherRuntimeOf : public ::testing::TestWithParam<RuntimeCase> {
 };
 INSTANTIATE_TEST_SUITE_P(Cases, OtherRuntimeOf,
                          ::testing::Values(RuntimeCase{TaskRuntime::tbb, 1}, RuntimeCase{TaskRuntime::tbb, 2},
-                                           RuntimeCase{TaskRuntime::tbb, 4}, RuntimeCase{TaskRuntime::openmp, 1},
+                                           RuntimeCase{TaskRuntime::tbb, 4},
+                                           RuntimeCase{TaskRuntime::openmp, 1},
                                            RuntimeCase{TaskRuntime::openmp, 2},
                                            RuntimeCase{TaskRuntime::openmp, 4}));
 

@@ -47,8 +47,8 @@ TEST_P(PollingTeam, WorkersReleaseTasksByThemselves) {
         next += 2;
         return true;
     };
-    auto const stats = team.run(
-        graph, policy, [&](TaskId t, WorkerId) { seen[t] = message[t]; }, polling(tasks / 2, poll));
+    auto const stats =
+        team.run(graph, policy, [&](TaskId t, WorkerId) { seen[t] = message[t]; }, polling(tasks / 2, poll));
     EXPECT_EQ(stats.tasks(), tasks);
     EXPECT_EQ(seen, message);
 }
@@ -80,8 +80,7 @@ TEST_P(SmallPollingTeam, IdleWorkersNeverSleepForLong) {
             EXPECT_TRUE(becomes_true([&] { return done == i + 1; }));
         }
     });
-    team.run(
-        awaiting(rounds), policy, [&](TaskId, WorkerId) { ++done; }, polling(rounds, poll));
+    team.run(awaiting(rounds), policy, [&](TaskId, WorkerId) { ++done; }, polling(rounds, poll));
     sender.join();
     EXPECT_EQ(done, rounds);
 }

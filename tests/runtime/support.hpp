@@ -1,5 +1,5 @@
-// Helpers of the tests of the runtime: small task graphs, a simple queue as a policy, a run that checks itself, and
-// two assertions.
+// Helpers of the tests of the runtime: small task graphs, a simple queue as a policy, a run that checks
+// itself, and two assertions.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -120,7 +120,8 @@ class TeamOfEachSize : public ::testing::TestWithParam<int> {
     FifoPolicy policy{size};
 };
 
-/// Runs a graph. Each task checks, without synchronization of its own, the values that its predecessors wrote.
+/// Runs a graph. Each task checks, without synchronization of its own, the values that its predecessors
+/// wrote.
 inline void run_checked(WorkerTeam& team, std::vector<Edge> const& edges, TaskId tasks, Policy& policy) {
     auto const graph = graph_of(tasks, edges);
     std::vector<std::vector<TaskId>> predecessors(tasks);

@@ -207,7 +207,8 @@ TEST(Topology, SharesOfUnboundProcessesDoNotOverlap) {
         EXPECT_TRUE(crowd.crowded());
     }
     for (auto const& [part, parts] : {std::pair{2, 2}, {-1, 2}, {0, 0}})
-        EXPECT_EQ(status_of([&, part = part, parts = parts] { (void)machine.share(part, parts); }), Status::usage);
+        EXPECT_EQ(status_of([&, part = part, parts = parts] { (void)machine.share(part, parts); }),
+                  Status::usage);
 }
 
 TEST(Topology, DescribesItselfInLines) {

@@ -91,7 +91,8 @@ TEST(WorkerTeamFailures, AsksTheCallerInEachRunHoweverShort) {
     options.should_cancel = [] { return true; };
     for (int run = 0; run < 20'000; ++run) {
         FifoPolicy policy(2); // a policy keeps the tasks of a cancelled run
-        ASSERT_EQ(status_of([&] { team.run(graph_of(1, {}), policy, nothing, options); }), Status::cancelled) << run;
+        ASSERT_EQ(status_of([&] { team.run(graph_of(1, {}), policy, nothing, options); }), Status::cancelled)
+            << run;
     }
 }
 

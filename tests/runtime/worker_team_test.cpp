@@ -66,7 +66,8 @@ TEST_P(TeamOf, RunsShortWorkOnTheCallingThread) {
         EXPECT_THROW(team.run_alone(graph, nothing), Error); // one call at a time
     });
     EXPECT_EQ(tasks, (std::vector<TaskId>{0, 1, 2, 3, 4, 5, 6}));
-    EXPECT_EQ(workers, (std::vector<WorkerId>{size - 1, size - 1, size - 1, 0, size - 1, size - 1, size - 1}));
+    EXPECT_EQ(workers,
+              (std::vector<WorkerId>{size - 1, size - 1, size - 1, 0, size - 1, size - 1, size - 1}));
     EXPECT_TRUE(is_here);
 }
 
@@ -222,8 +223,11 @@ TEST(WorkerTeam, BindsWorkersButGivesTheCallerItsAffinityBack) {
 }
 
 TEST(WorkerTeam, StartsItsThreadsWhenTheyAreNeeded) {
-    auto const threads = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}); };
-    WorkerTeam(machine(), 2).for_each_worker([](WorkerId) {}); // a sanitizer may start a thread of its own with the first
+    auto const threads = [] {
+        return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+    };
+    WorkerTeam(machine(), 2).for_each_worker([](WorkerId) {
+    }); // a sanitizer may start a thread of its own with the first
     auto const before = threads();
     WorkerTeam team(Topology::synthetic("core:4"), 4, false);
     team.run_alone(graph_of(2, {{0, 1}}), nothing);
@@ -267,7 +271,8 @@ double busiest(WorkerTeam& team, std::function<void()> const& idle) {
     return *std::max_element(seconds.begin(), seconds.end());
 }
 
-// There is one task of 200 ms, which uses no processor time. The other workers must not search for work meanwhile.
+// There is one task of 200 ms, which uses no processor time. The other workers must not search for work
+// meanwhile.
 TEST_P(TeamOfSeveral, IdleWorkersSleep) {
     auto const run = [&] {
         team.run(graph_of(2, {{0, 1}}), policy, [](TaskId t, WorkerId) {
@@ -282,7 +287,8 @@ TEST(WorkerTeam, IdleTeamsSleepBetweenTwoRuns) {
     EXPECT_LT(busiest(team, [] { std::this_thread::sleep_for(100ms); }), 0.03);
 }
 
-// A sleeping worker is woken for a task that any worker may take, so two tasks that wait for each other finish.
+// A sleeping worker is woken for a task that any worker may take, so two tasks that wait for each other
+// finish.
 TEST(WorkerTeam, ReadyTasksWakeSleepers) {
     WorkerTeam team(machine(), 2);
     for (int round = 0; round < 10; ++round) {
@@ -329,8 +335,7 @@ TEST_P(TeamOf, EventsFromOutsideReleaseTasks) {
     RunOptions options;
     options.external_events = tasks / 2;
     options.on_start = [&] { started = true; };
-    auto const stats = team.run(
-        graph, policy, [&](TaskId t, WorkerId) { seen[t] = message[t]; }, options);
+    auto const stats = team.run(graph, policy, [&](TaskId t, WorkerId) { seen[t] = message[t]; }, options);
     progress.join();
     EXPECT_EQ(stats.tasks(), tasks);
     EXPECT_EQ(seen, message);

@@ -17,7 +17,8 @@ std::size_t system_page() {
 }
 
 /// Offset, length and node of each run, in pages.
-std::vector<std::array<std::int64_t, 3>> in_pages(WrittenPages const& pages, std::byte const* start, std::size_t page) {
+std::vector<std::array<std::int64_t, 3>> in_pages(WrittenPages const& pages, std::byte const* start,
+                                                  std::size_t page) {
     std::vector<std::array<std::int64_t, 3>> all;
     for (auto const& run : pages.runs())
         all.push_back({(run.pages.data() - start) / static_cast<std::ptrdiff_t>(page),
@@ -73,7 +74,8 @@ TEST(WrittenPages, BelongToTheNodeThatWritesMost) {
 TEST(WrittenPages, AreMovedWithTheirContents) {
     std::size_t const page = system_page(), count = 64;
     Arena const arena(count * page, Allocation::local);
-    for (std::size_t k = 0; k < count; ++k) std::memset(arena.data() + k * page, static_cast<int>(k + 1), page);
+    for (std::size_t k = 0; k < count; ++k)
+        std::memset(arena.data() + k * page, static_cast<int>(k + 1), page);
     std::vector<std::int32_t> node_of_task(count);
     auto const nodes = memory_nodes();
     for (std::size_t k = 0; k < count; ++k) node_of_task[k] = static_cast<std::int32_t>(k % nodes.size());

@@ -9,8 +9,8 @@ namespace espalier {
 namespace {
 
 SupernodalStructure const& box() {
-    static SupernodalStructure const whole = find_supernodes(
-        uncompressed(testing::grid(16, 16, 16)), testing::nested_dissection(16, 16, 16), {});
+    static SupernodalStructure const whole =
+        find_supernodes(uncompressed(testing::grid(16, 16, 16)), testing::nested_dissection(16, 16, 16), {});
     return whole;
 }
 

@@ -16,7 +16,8 @@ constexpr CommThreads none{.count = 0}, one{.count = 1}, two{.count = 2};
 constexpr CommThreads one_shared{.count = 1, .have_own_cores = false};
 constexpr CommThreads two_shared{.count = 2, .have_own_cores = false};
 
-// A message of 4 bytes takes 4 seconds on a link, 3 seconds of latency, and 1 + 2 seconds of a thread at each end.
+// A message of 4 bytes takes 4 seconds on a link, 3 seconds of latency, and 1 + 2 seconds of a thread at each
+// end.
 constexpr Network slow{.latency = 5, .bandwidth = 1, .overhead = 1, .copy_bandwidth = 2};
 
 MachineModel two_processes(int threads) {

@@ -129,8 +129,9 @@ TEST(Engine, MessagesOccupyNoWorker) {
 }
 
 TEST(Engine, PrefersCandidatesAndReachesFartherForUrgentTasks) {
-    // Tasks 0 and 1 belong to worker 0. Worker 1, which is near enough, takes one instead of being idle. Then worker 0
-    // is free first: 2 is its own, but 3, of worker 1, has a path to the end that is twice as long, and runs first.
+    // Tasks 0 and 1 belong to worker 0. Worker 1, which is near enough, takes one instead of being idle. Then
+    // worker 0 is free first: 2 is its own, but 3, of worker 1, has a path to the end that is twice as long,
+    // and runs first.
     auto const graph = graph_of({4, 5, 2, 2, 2}, {{2, 3}, {}, {}, {4}, {}});
     Candidates const mine{0, 1}, yours{1, 2}, both{0, 2};
     std::vector<TaskRange> const ranges{
@@ -153,8 +154,8 @@ TEST(Engine, NamesATaskThatNeverRan) {
     EXPECT_TRUE(throws_error(Status::internal, "task 1 ", [&] { simulate(graph, queues, 1); }));
 }
 
-// Random graphs and ranges: each task runs on an allowed worker, no worker is idle while a task is ready for it, and
-// the StaticPolicy of the runtime runs the same tasks at the same times from the lists.
+// Random graphs and ranges: each task runs on an allowed worker, no worker is idle while a task is ready for
+// it, and the StaticPolicy of the runtime runs the same tasks at the same times from the lists.
 TEST(Engine, RunsWhatIsAllowedWithoutIdlingAndReplaysAsAStaticPolicy) {
     for (unsigned seed = 0; seed < 60; ++seed) {
         std::mt19937 engine(seed);

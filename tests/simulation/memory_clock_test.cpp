@@ -38,7 +38,8 @@ TEST(MemoryClock, WorksAnUpdateByHand) {
     schedule.tasks.graph.cost = {1, 8, 1};
 
     MemoryClock local(structure, model, options.format, schedule, Allocation::local);
-    // On node 0 a quarter of the bytes is local, and the rest takes three times as long. On node 1 it is the reverse.
+    // On node 0 a quarter of the bytes is local, and the rest takes three times as long. On node 1 it is the
+    // reverse.
     EXPECT_DOUBLE_EQ(local.begin(1, 0, 0), 8 * (0.25 + 0.75 * 3));
     EXPECT_DOUBLE_EQ(local.touched()[0].share(), 0.25);
     local.end(1, 0);
@@ -125,7 +126,8 @@ TEST(MemoryClock, RemoteWritesUseTheBandwidthOfTheNodeThatTheyGoTo) {
     machine.memory.factors = {1, 1, 1, 1};
     machine.memory.node_bandwidth = 100;
     NodeMemory memory(machine, 100);
-    NodeMemory::Access const remote[] = {{50, 0, true}}, local[] = {{100, 0, false}}, other[] = {{100, 1, false}};
+    NodeMemory::Access const remote[] = {{50, 0, true}}, local[] = {{100, 0, false}},
+                             other[] = {{100, 1, false}};
     EXPECT_DOUBLE_EQ(memory.begin(2, 1, remote), 1) << "from node 1";
     EXPECT_DOUBLE_EQ(memory.begin(0, 1, local), 2) << "node 0 serves two";
     EXPECT_DOUBLE_EQ(memory.begin(3, 1, other), 1) << "node 1 serves one";

@@ -10,7 +10,8 @@
 namespace espalier {
 namespace {
 
-ScheduleSettings settings_of(SchedulePolicy policy, PushInit init = PushInit::cyclicnuma, std::uint64_t seed = 0) {
+ScheduleSettings settings_of(SchedulePolicy policy, PushInit init = PushInit::cyclicnuma,
+                             std::uint64_t seed = 0) {
     ScheduleSettings settings;
     settings.schedule = policy;
     settings.push_init = init;

@@ -60,8 +60,9 @@ TEST(PolicySimulation, EachDynamicPolicyRunsRandomGraphsToTheEndAndTheSameWayTwi
 }
 
 TEST(PolicySimulation, LoosePoliciesLeaveNoWorkerIdleWhileTasksAreReady) {
-    // 40 equal tasks without edges, all of worker 0: six workers need 7 rounds. Three need 14: those on the node of
-    // the tasks if stealing is strict, or if the strategy of places never checks the list of another node.
+    // 40 equal tasks without edges, all of worker 0: six workers need 7 rounds. Three need 14: those on the
+    // node of the tasks if stealing is strict, or if the strategy of places never checks the list of another
+    // node.
     auto const graph = independent_tasks(40);
     std::vector<WorkerRange> const candidates(40);
     PolicyMachine const machine({0, 0, 0, 1, 1, 1});
@@ -69,8 +70,7 @@ TEST(PolicySimulation, LoosePoliciesLeaveNoWorkerIdleWhileTasksAreReady) {
         auto const policy = make_policy(settings, graph, machine, {nullptr, &candidates});
         bool const only_cores =
             settings.select == SelectStrategy::rand || settings.select == SelectStrategy::proc;
-        bool const stays =
-            settings.strict || (settings.schedule == SchedulePolicy::places && only_cores);
+        bool const stays = settings.strict || (settings.schedule == SchedulePolicy::places && only_cores);
         EXPECT_DOUBLE_EQ(simulate(graph, *policy, 6).makespan, stays ? 14 : 7);
     }
 }

@@ -12,8 +12,8 @@
 namespace espalier {
 namespace {
 
-// Every task runs once on a worker of its process, after its predecessors. Messages take the time of the network. The
-// owners run the factor tasks and are candidates.
+// Every task runs once on a worker of its process, after its predecessors. Messages take the time of the
+// network. The owners run the factor tasks and are candidates.
 void expect_consistent(BlockStructure const& structure, Schedule const& schedule) {
     MachineModel const& machine = schedule.machine;
     auto const& graph = schedule.tasks.graph;

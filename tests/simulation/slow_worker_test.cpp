@@ -1,5 +1,5 @@
-// A worker that is slower than predicted, for which dynamic schedules exist. Tasks sleep instead of working, so that
-// the test also holds on a busy machine.
+// A worker that is slower than predicted, for which dynamic schedules exist. Tasks sleep instead of working,
+// so that the test also holds on a busy machine.
 #include <gtest/gtest.h>
 
 #include "runtime/worker_team.hpp"
@@ -36,7 +36,8 @@ CblkId add_subtree(int height, std::vector<CblkId>& parent, std::vector<Index>& 
 }
 
 TEST(SlowWorker, DynamicScheduleRecoversFourFifthsOfWhatTheStaticOneLoses) {
-    // A balanced binary tree of seven levels in postorder, wide at its leaves, so that only the balance matters.
+    // A balanced binary tree of seven levels in postorder, wide at its leaves, so that only the balance
+    // matters.
     std::vector<CblkId> parent;
     std::vector<Index> width;
     add_subtree(6, parent, width);

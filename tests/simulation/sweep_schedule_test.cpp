@@ -49,8 +49,9 @@ TEST(SweepSchedule, GroupsOfRowsShortenTheChainOfAWideSupernode) {
     BlockStructure structure;
     structure.n = width * count;
     for (CblkId k = 0; k < count; ++k) {
-        Cblk cblk{k * width, (k + 1) * width, structure.num_bloks(), 0, (count - k) * width,
-                  k + 1 < count ? k + 1 : no_cblk, 0};
+        Cblk cblk{k * width, (k + 1) * width,     structure.num_bloks(),
+                  0,         (count - k) * width, k + 1 < count ? k + 1 : no_cblk,
+                  0};
         for (CblkId j = k; j < count; ++j) {
             structure.bloks.push_back({j * width, (j + 1) * width, j, (j - k) * width});
             structure.owner_of_blok.push_back(k);
@@ -62,7 +63,8 @@ TEST(SweepSchedule, GroupsOfRowsShortenTheChainOfAWideSupernode) {
     structure.facing_ptr = {0};
     for (CblkId j = 0; j < count; ++j) {
         for (BlokId b = 0; b < structure.num_bloks(); ++b)
-            if (structure.blok(b).facing_cblk == j && structure.owner_of_blok[b] != j) structure.facing.push_back(b);
+            if (structure.blok(b).facing_cblk == j && structure.owner_of_blok[b] != j)
+                structure.facing.push_back(b);
         structure.facing_ptr.push_back(std::ssize(structure.facing));
     }
     for (SchedulePolicy const policy : all_policies) {
@@ -116,8 +118,9 @@ TEST(SweepSchedule, WorksTwoProcessesByHand) {
         EXPECT_NEAR(schedule.solve_seconds(), 2 * (leaf + sum + transfer + root), 1e-9);
         std::map<SolveTaskKind, int> count;
         for (SolveTask const& task : schedule.sweeps.tasks.tasks) ++count[task.kind];
-        EXPECT_EQ(count, (std::map<SolveTaskKind, int>{
-                             {forward, 3}, {backward, 3}, {send_sum, 1}, {receive_solution, 1}, {message, 2}}));
+        EXPECT_EQ(count,
+                  (std::map<SolveTaskKind, int>{
+                      {forward, 3}, {backward, 3}, {send_sum, 1}, {receive_solution, 1}, {message, 2}}));
     }
 }
 

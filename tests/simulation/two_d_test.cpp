@@ -1,5 +1,5 @@
-// Tasks of panels that are cut into groups of rows. Each operation is done once, after those whose results it reads,
-// and no two tasks write the same rows at the same time.
+// Tasks of panels that are cut into groups of rows. Each operation is done once, after those whose results it
+// reads, and no two tasks write the same rows at the same time.
 #include <gtest/gtest.h>
 
 #include <algorithm>

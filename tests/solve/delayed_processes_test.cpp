@@ -22,7 +22,8 @@ using namespace testing;
 
 // A matrix and its plans for several processes.
 template <class T> struct DealtSystem : System<T> {
-    DealtSystem(CscMatrix<T> const& a, Factorization factorization, int processes, std::vector<Index> schur = {})
+    DealtSystem(CscMatrix<T> const& a, Factorization factorization, int processes,
+                std::vector<Index> schur = {})
         : System<T>(a, factorization, 1, std::move(schur)) {
         MachineModel machine;
         machine.processes = processes;
@@ -100,7 +101,8 @@ TYPED_TEST(DelayedProcessesTyped, SolvesWithEveryOperator) {
                         auto const solution = random_vector<T>(a.cols * nrhs, 2);
                         auto x = mine.own(product(to_dense(a, op), solution), a.cols), halves = x;
                         solve<T>(mine.factor, mine.part.plan, mine.view(x), mine.team, mine.with(op));
-                        auto const what = fmt::format("{} {} {} {}", to_string(kind), to_string(op), nrhs, processes);
+                        auto const what =
+                            fmt::format("{} {} {} {}", to_string(kind), to_string(op), nrhs, processes);
                         EXPECT_LE(difference(x, mine.own(solution, a.cols)), 1e6 * epsilon<T>) << what;
                         condense<T>(mine.factor, mine.part.plan, mine.view(halves), mine.team, mine.with(op));
                         expand<T>(mine.factor, mine.part.plan, mine.view(halves), mine.team, mine.with(op));
@@ -115,7 +117,8 @@ TYPED_TEST(DelayedProcessesTyped, DeterminantIsThatOfDenseElimination) {
     using T = TypeParam;
     for (Factorization const kind : factorizations_with_pivots)
         for (int const processes : {2, 3, 4}) {
-            auto const a = kkt_system<T>(symmetry_for<T>(kind), 100, 40, static_cast<unsigned>(processes) + 3);
+            auto const a =
+                kkt_system<T>(symmetry_for<T>(kind), 100, 40, static_cast<unsigned>(processes) + 3);
             DealtSystem<T> const system(a, kind, processes);
             auto const unit = unit_vectors<T>(a.cols);
             std::mutex mutex;
@@ -126,14 +129,16 @@ TYPED_TEST(DelayedProcessesTyped, DeterminantIsThatOfDenseElimination) {
                 mine.factorize(delaying<T>());
                 auto x = mine.own(to_dense(a).values, a.cols);
                 solve<T>(mine.factor, mine.part.plan, mine.view(x), mine.team, mine.with(MatrixOp::none));
-                double const norms = determinant_error(x, mine.own(unit, a.cols), a.cols,
-                                                       [&](std::span<double> squares) { sum(comm, squares); });
+                double const norms =
+                    determinant_error(x, mine.own(unit, a.cols), a.cols,
+                                      [&](std::span<double> squares) { sum(comm, squares); });
                 std::lock_guard const lock(mutex);
                 found *= pivot_product(mine.factor);
                 error = norms;
             });
             auto const what = fmt::format("{} {}", to_string(kind), processes);
-            EXPECT_TRUE(expect_close<T>(found, dense_determinant(a), error, what)) << what << " is ill-conditioned";
+            EXPECT_TRUE(expect_close<T>(found, dense_determinant(a), error, what))
+                << what << " is ill-conditioned";
         }
 }
 
@@ -157,8 +162,10 @@ template <class T> void expect_exact_inertia(CscMatrix<T> const& a, Factorizatio
 TEST(DelayedProcesses, InertiaIsThatOfTheEigenvalues) {
     for (int const processes : {2, 3, 4}) {
         for (unsigned const seed : {1U, 2U, 3U}) {
-            expect_exact_inertia(kkt_system<double>(Symmetry::symmetric, 150, 60, seed), Factorization::ldlt, processes);
-            expect_exact_inertia(kkt_system<float>(Symmetry::symmetric, 100, 40, seed), Factorization::ldlh, processes);
+            expect_exact_inertia(kkt_system<double>(Symmetry::symmetric, 150, 60, seed), Factorization::ldlt,
+                                 processes);
+            expect_exact_inertia(kkt_system<float>(Symmetry::symmetric, 100, 40, seed), Factorization::ldlh,
+                                 processes);
             expect_exact_inertia(kkt_system<std::complex<double>>(Symmetry::hermitian, 100, 40, seed),
                                  Factorization::ldlh, processes);
         }
@@ -179,7 +186,8 @@ TEST(DelayedProcesses, ColumnsCrossSeveralProcesses) {
     for (Factorization const kind : factorizations_with_pivots)
         for (int const processes : {3, 4})
             for (unsigned const seed : {1U, 2U, 3U}) {
-                auto const a = without_diagonal(kkt_system<double>(symmetry_for<double>(kind), 160, 70, seed));
+                auto const a =
+                    without_diagonal(kkt_system<double>(symmetry_for<double>(kind), 160, 70, seed));
                 DealtSystem<double> const system(a, kind, processes);
                 std::mutex mutex;
                 std::map<Index, Index> crossings; // of each unknown
@@ -188,7 +196,8 @@ TEST(DelayedProcesses, ColumnsCrossSeveralProcesses) {
                     EXPECT_EQ(mine.factorize(delaying<double>()).pivots_replaced, 0);
                     auto const solution = random_vector<double>(a.cols, 2);
                     auto x = mine.own(product(to_dense(a), solution), a.cols);
-                    solve<double>(mine.factor, mine.part.plan, mine.view(x), mine.team, mine.with(MatrixOp::none));
+                    solve<double>(mine.factor, mine.part.plan, mine.view(x), mine.team,
+                                  mine.with(MatrixOp::none));
                     EXPECT_LE(difference(x, mine.own(solution, a.cols)), 1e-7);
                     std::lock_guard const lock(mutex);
                     for (Index i = 0; i < mine.arrived(); ++i)
@@ -226,7 +235,8 @@ TEST(DelayedProcesses, SchurComplementsAreThoseOfDenseElimination) {
                     auto x = mine.own(product(to_dense(a, op), solution), a.cols);
                     condense<double>(mine.factor, mine.part.plan, mine.view(x), mine.team, mine.with(op));
                     for (std::size_t i = 0; i < x.size(); ++i)
-                        if (std::ranges::find(schur, mine.part.structure.unknowns[i]) != schur.end()) x[i] = expected[i];
+                        if (std::ranges::find(schur, mine.part.structure.unknowns[i]) != schur.end())
+                            x[i] = expected[i];
                     expand<double>(mine.factor, mine.part.plan, mine.view(x), mine.team, mine.with(op));
                     EXPECT_LE(difference(x, expected), 1e-9) << to_string(kind) << " " << to_string(op);
                 }
@@ -243,8 +253,8 @@ TEST(DelayedProcesses, OnlyPivotsOfSingularMatricesAreReplaced) {
             Index const n = regular.cols;
             auto const whole = to_dense(regular);
             auto const number = [n](Index i) { return i == n ? 0 : i; };
-            auto const a =
-                matrix_of(n + 1, regular.symmetry, [&](Index i, Index j) { return whole(number(i), number(j)); });
+            auto const a = matrix_of(n + 1, regular.symmetry,
+                                     [&](Index i, Index j) { return whole(number(i), number(j)); });
             DealtSystem<double> const system(a, kind, processes);
             run_processes(processes, [&](Communicator const& comm) {
                 PartOfProcess<double> mine(system, comm);

@@ -29,7 +29,8 @@ void expect_close(std::vector<T> const& x, std::vector<T> const& y, std::string 
 }
 
 // |A x - b| / |x| in infinity norms. The entries of A are at most 1.
-template <class T> double backward_error(Dense<T> const& a, std::vector<T> const& x, std::vector<T> const& b) {
+template <class T>
+double backward_error(Dense<T> const& a, std::vector<T> const& x, std::vector<T> const& b) {
     double largest = 0;
     for (T const value : x) largest = std::max(largest, static_cast<double>(std::abs(value)));
     auto const image = product(a, x);
@@ -79,9 +80,11 @@ TYPED_TEST(DelayedSolveTyped, DeterminantIsThatOfDenseElimination) {
             LogDeterminant found;
             found *= pivot_product(f.factor);
             double const error = determinant_error(x, unit, a.cols, [](auto const&) {});
-            compared += expect_close<T>(found, dense_determinant(a), error, fmt::format("{} {}", to_string(kind), seed));
+            compared += expect_close<T>(found, dense_determinant(a), error,
+                                        fmt::format("{} {}", to_string(kind), seed));
         }
-        EXPECT_GE(compared, 7) << to_string(kind); // a few of the systems are ill-conditioned for single precision
+        EXPECT_GE(compared, 7) << to_string(
+            kind); // a few of the systems are ill-conditioned for single precision
     }
 }
 

@@ -62,18 +62,23 @@ TEST(ProcessSolve, GivesTheSolutionWithGroupsOfRows) {
                 factor.allocate({Factorization::llh}, part.plan.owner_of_cblk, Allocation::local, team);
                 for (CblkId k = 0; k < part.structure.num_cblks(); ++k)
                     if (part.plan.is_own(k)) {
-                        auto const from = system.factor.lower(part.structure.number_of(k)), to = factor.lower(k);
-                        for (Index j = 0; j < from.cols; ++j) std::copy_n(from.column(j), from.rows, to.column(j));
+                        auto const from = system.factor.lower(part.structure.number_of(k)),
+                                   to = factor.lower(k);
+                        for (Index j = 0; j < from.cols; ++j)
+                            std::copy_n(from.column(j), from.rows, to.column(j));
                     }
                 Index const rows = part.structure.vector_rows();
                 std::vector<double> x;
                 for (Index column = 0; column < 2; ++column)
                     for (Index const i : part.structure.unknowns) x.push_back(b[i + column * a.cols]);
-                solve<double>(factor, part.plan, {x.data(), rows, 2, rows}, team, {MatrixOp::none, nullptr, &messaging});
+                solve<double>(factor, part.plan, {x.data(), rows, 2, rows}, team,
+                              {MatrixOp::none, nullptr, &messaging});
                 for (Index column = 0; column < 2; ++column)
                     for (Index l = 0; l < rows; ++l)
-                        EXPECT_NEAR(x[l + column * rows], expected[part.structure.unknowns[l] + column * a.cols], 1e-12);
-                groups += std::ranges::count(part.plan.solve.tasks, SolveTaskKind::backward_rows, &SolveTask::kind);
+                        EXPECT_NEAR(x[l + column * rows],
+                                    expected[part.structure.unknowns[l] + column * a.cols], 1e-12);
+                groups +=
+                    std::ranges::count(part.plan.solve.tasks, SolveTaskKind::backward_rows, &SolveTask::kind);
             });
             EXPECT_GT(groups, 5);
         }

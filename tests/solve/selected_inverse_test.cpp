@@ -75,7 +75,8 @@ TEST(SelectedInverse, RefusesDelayedColumnsAndSchurComplements) {
     FactorizeOptions delaying;
     delaying.pivot_threshold = 1e-14;
     delaying.delays.emplace();
-    Factorized<double> delayed(kkt_system<double>(Symmetry::symmetric, 80, 30, 1), Factorization::ldlt, 1, 5, delaying);
+    Factorized<double> delayed(kkt_system<double>(Symmetry::symmetric, 80, 30, 1), Factorization::ldlt, 1, 5,
+                               delaying);
     ASSERT_GT(delayed.stats.pivots_delayed, 0);
     EXPECT_EQ(status_of([&] { SelectedInverse<double>(delayed.factor, delayed.plan, delayed.team); }),
               Status::unsupported);
@@ -88,7 +89,8 @@ TEST(SelectedInverse, CanBeCancelled) {
     Factorized<double> f(real("lap3d:6"), Factorization::llh, 2);
     Interrupt interrupt;
     interrupt.request();
-    EXPECT_EQ(status_of([&] { SelectedInverse<double>(f.factor, f.plan, f.team, &interrupt); }), Status::cancelled);
+    EXPECT_EQ(status_of([&] { SelectedInverse<double>(f.factor, f.plan, f.team, &interrupt); }),
+              Status::cancelled);
 }
 
 } // namespace

@@ -35,7 +35,8 @@ TYPED_TEST(SolveTyped, SolvesWithEveryOpOfEveryFactorization) {
         for (int const workers : {1, 3}) {
             Factorized<T> f(a, kind, workers);
             EXPECT_GT(f.plan.partition.branches.size(), 5U); // the partition has several branches
-            EXPECT_GT(std::ranges::count(f.plan.solve.tasks, SolveTaskKind::backward_rows, &SolveTask::kind), 2);
+            EXPECT_GT(std::ranges::count(f.plan.solve.tasks, SolveTaskKind::backward_rows, &SolveTask::kind),
+                      2);
             if (kind == Factorization::lu || f.factor.form().has_d()) {
                 EXPECT_TRUE(has_local_permutation(f.factor));
             }

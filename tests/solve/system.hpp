@@ -61,7 +61,8 @@ template <class T> struct Factorized : System<T> {
     Factorized(CscMatrix<T> const& a, Factorization factorization, int workers, int cut_for = 5,
                FactorizeOptions const& options = {})
         : System<T>(a, factorization, workers) {
-        FactorPlan& cut = this->plan = make_factor_plan(this->structure, CostModel{}, threads(cut_for), options_of_plan());
+        FactorPlan& cut = this->plan =
+            make_factor_plan(this->structure, CostModel{}, threads(cut_for), options_of_plan());
         for (TaskGraph* const graph : {&cut.factor.graph, &cut.solve.graph})
             for (WorkerId& home : graph->home) home %= workers;
         for (WorkerId& owner : cut.owner_of_cblk) owner %= workers;
@@ -121,7 +122,8 @@ template <class T, class Sum>
 double determinant_error(std::vector<T> const& x, std::vector<T> const& i, Index n, Sum const& sum) {
     std::vector<double> squares(n);
     Index const rows = std::ssize(x) / n;
-    for (Index k = 0; k < std::ssize(x); ++k) squares[k / rows] += static_cast<double>(std::norm(x[k] - i[k]));
+    for (Index k = 0; k < std::ssize(x); ++k)
+        squares[k / rows] += static_cast<double>(std::norm(x[k] - i[k]));
     sum(std::span(squares));
     double norms = 0;
     for (double const square : squares) norms += std::sqrt(square);
@@ -130,8 +132,8 @@ double determinant_error(std::vector<T> const& x, std::vector<T> const& i, Index
 
 /// `error` is the result of determinant_error(). Returns false, and expects nothing, if the error may change
 /// a sign.
-template <class T>
-bool expect_close(LogDeterminant const& found, LogDeterminant const& expected, double error, std::string const& what) {
+template <class T> bool expect_close(LogDeterminant const& found, LogDeterminant const& expected,
+                                     double error, std::string const& what) {
     if (!(error < 0.25)) return false;
     double const tolerance = 2 * error; // for terms of second order and errors of the solve
     EXPECT_NEAR(found.log_modulus, expected.log_modulus, tolerance) << what;

@@ -196,7 +196,8 @@ template <class T> double size_of_product(Dense<T> x, Dense<T> y) {
     for (auto* const values : {&x.values, &y.values})
         for (T& value : *values) value = std::abs(value);
     double largest = 0;
-    for (T const value : product(x, y).values) largest = std::max(largest, static_cast<double>(std::abs(value)));
+    for (T const value : product(x, y).values)
+        largest = std::max(largest, static_cast<double>(std::abs(value)));
     return largest;
 }
 
@@ -222,7 +223,8 @@ template <class T> void expect_inverse(Solver<T>& solver, CscMatrix<T> const& a,
         EXPECT_LE(std::abs(diagonal[j] - z(j, j)), 4 * residual * of_row[j] * of_column[j]) << j;
         for (Index i = 0; i < n; ++i) {
             T const expected = pattern(i, j) == T(0) ? T(0) : z(i, j);
-            EXPECT_LE(std::abs(found(i, j) - expected), 4 * residual * of_row[i] * of_column[j]) << i << " " << j;
+            EXPECT_LE(std::abs(found(i, j) - expected), 4 * residual * of_row[i] * of_column[j])
+                << i << " " << j;
         }
     }
 }
@@ -255,7 +257,8 @@ TYPED_TEST(Capabilities, SelectedInverseIsOnThePatternOfTheTranspose) {
                 EXPECT_LE(std::abs(diagonal[j] - column[j]), tolerance<T>) << to_string(kind) << j;
                 for (Index i = 0; i < n; ++i) {
                     T const expected = pattern(i, j) == T(0) ? T(0) : column[i];
-                    EXPECT_LE(std::abs(entries(i, j) - expected), tolerance<T>) << to_string(kind) << i << " " << j;
+                    EXPECT_LE(std::abs(entries(i, j) - expected), tolerance<T>)
+                        << to_string(kind) << i << " " << j;
                 }
             }
         }
@@ -291,7 +294,8 @@ TYPED_TEST(Capabilities, FactorsMultiplyToTheMatrix) {
             for (Index j = 0; j < n; ++j)
                 for (Index i = 0; i < n; ++i) {
                     T const entry = expected(found.row_permutation[i], found.column_permutation[j]);
-                    EXPECT_LE(std::abs(whole(i, j) - entry), tolerance<T> * (scaled ? 4096 : 1)) << to_string(kind);
+                    EXPECT_LE(std::abs(whole(i, j) - entry), tolerance<T> * (scaled ? 4096 : 1))
+                        << to_string(kind);
                 }
             if (kind == Factorization::lu) {
                 EXPECT_EQ(status_of([&] { (void)solver.solve_lower(std::vector<T>(n)); }), Status::usage);
@@ -305,7 +309,8 @@ TYPED_TEST(Capabilities, FactorsMultiplyToTheMatrix) {
                         for (Index i = 0; i < n; ++i) y[c * n + i] += x(i, k) * b[c * n + k];
                 return y;
             };
-            EXPECT_LE(difference(solver.solve_lower(multiplied(ld), 2), b), tolerance<T> * 10) << to_string(kind);
+            EXPECT_LE(difference(solver.solve_lower(multiplied(ld), 2), b), tolerance<T> * 10)
+                << to_string(kind);
             EXPECT_LE(difference(solver.solve_lower_adjoint(multiplied(l_op), 2), b), tolerance<T> * 10)
                 << to_string(kind);
         }
@@ -330,8 +335,10 @@ TYPED_TEST(Capabilities, DelayedColumnsAreInTheFactors) {
         Factors<T> const found = solver.factors();
         found.lower.validate();
         bool const is_lu = kind == Factorization::lu;
-        auto const l = to_dense(found.lower), right = is_lu ? to_dense(found.upper) : to_dense(found.lower,
-            kind == Factorization::ldlh ? MatrixOp::adjoint : MatrixOp::transpose);
+        auto const l = to_dense(found.lower),
+                   right = is_lu ? to_dense(found.upper)
+                                 : to_dense(found.lower, kind == Factorization::ldlh ? MatrixOp::adjoint
+                                                                                     : MatrixOp::transpose);
         auto const left = is_lu ? l : product(l, to_dense(found.diagonal));
         auto const whole = product(left, right), expected = to_dense(a);
         double const bound = roundoff * size_of_product(left, right);
@@ -346,8 +353,10 @@ TYPED_TEST(Capabilities, DelayedColumnsAreInTheFactors) {
         b.values = test::random_vector<T>(2 * n, 3);
         x.values = solver.solve_lower(b.values, 2);
         y.values = solver.solve_lower_adjoint(b.values, 2);
-        EXPECT_LE(difference(product(left, x).values, b.values), roundoff * size_of_product(left, x)) << to_string(kind);
-        EXPECT_LE(difference(product(right, y).values, b.values), roundoff * size_of_product(right, y)) << to_string(kind);
+        EXPECT_LE(difference(product(left, x).values, b.values), roundoff * size_of_product(left, x))
+            << to_string(kind);
+        EXPECT_LE(difference(product(right, y).values, b.values), roundoff * size_of_product(right, y))
+            << to_string(kind);
     }
 }
 
@@ -356,7 +365,9 @@ TYPED_TEST(Capabilities, DelayedColumnsAreInTheFactors) {
 TYPED_TEST(Capabilities, FactorsWithoutSupernodesAreMatricesAndHaveASelectedInverse) {
     using T = TypeParam;
     constexpr Index n = 40;
-    auto const start = [](Index i) { return i - i % 10 + (i % 10 > 5 ? 6 : i % 10 > 2 ? 3 : i % 10 > 0 ? 1 : 0); };
+    auto const start = [](Index i) {
+        return i - i % 10 + (i % 10 > 5 ? 6 : i % 10 > 2 ? 3 : i % 10 > 0 ? 1 : 0);
+    };
     auto const dense = to_dense(random_matrix<T>(Factorization::lu, n, 8));
     auto const a = matrix_of<T>(n, Symmetry::general, [&](Index i, Index j) {
         Index const row = (7 * i + 3) % n, column = (11 * j + 5) % n; // in block triangular form
@@ -371,7 +382,8 @@ TYPED_TEST(Capabilities, FactorsWithoutSupernodesAreMatricesAndHaveASelectedInve
     Factors<T> const found = solver.factors();
     found.lower.validate();
     found.upper.validate();
-    auto const l = to_dense(found.lower), u = to_dense(found.upper), whole = product(l, u), expected = to_dense(a);
+    auto const l = to_dense(found.lower), u = to_dense(found.upper), whole = product(l, u),
+               expected = to_dense(a);
     double const bound = 4 * n * static_cast<double>(epsilon<T>) * size_of_product(l, u);
     for (Index j = 0; j < n; ++j)
         for (Index i = 0; i < n; ++i) {
@@ -421,8 +433,9 @@ TEST(SelectedInverse, RefusesUnsuitableFactors) {
     EXPECT_EQ(status(options), Status::usage);
     options.schur.clear();
     Solver<double> solver = factorized(a, options);
-    EXPECT_EQ(status_of([&] { (void)solver.selected_inverse(random_matrix<double>(Factorization::lu, 40, 6)); }),
-              Status::usage);
+    EXPECT_EQ(
+        status_of([&] { (void)solver.selected_inverse(random_matrix<double>(Factorization::lu, 40, 6)); }),
+        Status::usage);
     options.max_memory = solver.report().analysis.memory_bytes + 1000;
     EXPECT_EQ(status(options), Status::out_of_memory);
 }

@@ -1,4 +1,5 @@
-// Convergence with incomplete factors of systems of many kinds, and of systems whose incomplete factors break down.
+// Convergence with incomplete factors of systems of many kinds, and of systems whose incomplete factors break
+// down.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -57,7 +58,8 @@ TEST(IncompleteConvergence, NeedsFewerIterationsWithMoreLevelsOnLargerSystems) {
 using ElementStiffness = std::array<std::array<double, 8>, 8>;
 ElementStiffness element_stiffness(double width, double poisson) {
     static constexpr int x_of[] = {-1, 1, 1, -1}, y_of[] = {-1, -1, 1, 1};
-    double const direct = 1 / (1 - poisson * poisson), coupling = poisson * direct, shear = (1 - poisson) / 2 * direct;
+    double const direct = 1 / (1 - poisson * poisson), coupling = poisson * direct,
+                 shear = (1 - poisson) / 2 * direct;
     double const point = 1 / std::sqrt(3.0);
     ElementStiffness sum{};
     for (double const x : {-point, point})
@@ -68,9 +70,12 @@ ElementStiffness element_stiffness(double width, double poisson) {
                     auto const by_y = [&](int n) { return y_of[n] * (1 + x * x_of[n]) / 2; };
                     double const area = width / 4;
                     sum[2 * a][2 * b] += area * (direct * by_x(a) * by_x(b) + shear * by_y(a) * by_y(b));
-                    sum[2 * a][2 * b + 1] += area * (coupling * by_x(a) * by_y(b) + shear * by_y(a) * by_x(b));
-                    sum[2 * a + 1][2 * b] += area * (coupling * by_y(a) * by_x(b) + shear * by_x(a) * by_y(b));
-                    sum[2 * a + 1][2 * b + 1] += area * (direct * by_y(a) * by_y(b) + shear * by_x(a) * by_x(b));
+                    sum[2 * a][2 * b + 1] +=
+                        area * (coupling * by_x(a) * by_y(b) + shear * by_y(a) * by_x(b));
+                    sum[2 * a + 1][2 * b] +=
+                        area * (coupling * by_y(a) * by_x(b) + shear * by_x(a) * by_y(b));
+                    sum[2 * a + 1][2 * b + 1] +=
+                        area * (direct * by_y(a) * by_y(b) + shear * by_x(a) * by_x(b));
                 }
     return sum;
 }
@@ -82,10 +87,11 @@ template <class T> CscMatrix<T> plate_of_elements(Index columns, Index rows, dou
     std::vector<double> sum(n * n);
     for (Index x = 0; x < columns; ++x)
         for (Index y = 0; y < rows; ++y) {
-            auto const unknown = [&](int k) { // the number of an unknown of the element, negative if it is clamped
-                Index const at_x = x + (k / 2 == 1 || k / 2 == 2), at_y = y + (k >= 4);
-                return at_x == 0 ? -1 : 2 * ((at_x - 1) * (rows + 1) + at_y) + k % 2;
-            };
+            auto const unknown =
+                [&](int k) { // the number of an unknown of the element, negative if it is clamped
+                    Index const at_x = x + (k / 2 == 1 || k / 2 == 2), at_y = y + (k >= 4);
+                    return at_x == 0 ? -1 : 2 * ((at_x - 1) * (rows + 1) + at_y) + k % 2;
+                };
             for (int i = 0; i < 8; ++i)
                 for (int j = 0; j < 8; ++j)
                     if (unknown(i) >= 0 && unknown(j) >= 0) sum[unknown(i) + n * unknown(j)] += element[i][j];
@@ -124,7 +130,8 @@ void expect_convergence(CscMatrix<double> const& a, std::string const& what, boo
             options.refine = method;
             auto const found = run_convergence(a, options, levels);
             EXPECT_EQ(found.report.factorization, Factorization::llh);
-            EXPECT_EQ(found.refine.status, Status::ok) << what << ", levels " << levels << " " << to_string(method);
+            EXPECT_EQ(found.refine.status, Status::ok)
+                << what << ", levels " << levels << " " << to_string(method);
             EXPECT_LE(found.backward_error, 1e-12);
             EXPECT_EQ(found.report.incomplete.pivots_shifted, 0);
             EXPECT_TRUE(levels > 0 || breaks_down == (found.report.incomplete.shift > 0)) << what;
@@ -197,7 +204,8 @@ TEST(IncompleteMethod, NamesOptionsWithoutEffect) {
     EXPECT_EQ(note_of(options), "split 2d has no effect with method ilu");
     options.schedule = SchedulePolicy::automatic;
     options.subtrees_per_worker = 5;
-    EXPECT_EQ(note_of(options), "schedule auto, split 2d, subtrees-per-worker 5 have no effect with method ilu");
+    EXPECT_EQ(note_of(options),
+              "schedule auto, split 2d, subtrees-per-worker 5 have no effect with method ilu");
 }
 
 } // namespace

@@ -32,8 +32,8 @@ template <class T> struct IncompleteRun {
     std::vector<T> x;
 };
 
-template <class T> IncompleteRun<T> run_incomplete(CscMatrix<T> const& a, Options const& options, Index nrhs = 1,
-                                      MatrixOp op = MatrixOp::none) {
+template <class T> IncompleteRun<T> run_incomplete(CscMatrix<T> const& a, Options const& options,
+                                                   Index nrhs = 1, MatrixOp op = MatrixOp::none) {
     Solver<T> solver(options);
     solver.factorize(a);
     auto const b = random_vector<T>(a.cols * nrhs, 7);
@@ -55,7 +55,8 @@ TYPED_TEST(IncompleteMethodOf, SolvesSystemsOfEveryKindAndOperation) {
             for (Index const nrhs : {1, 5}) {
                 auto const found = run_incomplete(generated<T>(spec), with_ilu(1), nrhs, op);
                 EXPECT_EQ(found.refine.status, Status::ok) << spec << " " << to_string(op);
-                EXPECT_LE(found.refine.backward_error, bound_of_incomplete<T>()) << spec << " " << to_string(op);
+                EXPECT_LE(found.refine.backward_error, bound_of_incomplete<T>())
+                    << spec << " " << to_string(op);
                 EXPECT_GT(found.report.incomplete.iterations, 0);
             }
 }
@@ -69,7 +70,8 @@ TYPED_TEST(IncompleteMethodOf, TakesEveryOrderingAndCoarsening) {
         options.ordering = ordering;
         auto const found = run_incomplete(a, options);
         EXPECT_EQ(found.refine.status, Status::ok) << to_string(ordering);
-        EXPECT_EQ(found.report.ordering, ordering == OrderingMethod::automatic ? OrderingMethod::natural : ordering);
+        EXPECT_EQ(found.report.ordering,
+                  ordering == OrderingMethod::automatic ? OrderingMethod::natural : ordering);
     }
     auto const expected = run_incomplete(a, with_ilu(1)).x;
     for (char const* text : {"none", "F(32)", "D(20)", "CD(4)", "SD(300)F(32)"}) {
@@ -226,8 +228,8 @@ TEST(IncompleteMethod, TakesNewValuesWithoutANewAnalysis) {
 
 TEST(IncompleteMethod, ReplacesPivotsAndCountsThem) {
     // Weak off-diagonal entries surround a zero on the diagonal, which no shift enlarges.
-    auto const a = matrix_from<double>(Symmetry::general,
-                                       {{1, 0, 0.5, 0}, {0, 0, 1, 0}, {0.5, 1, 1, 0}, {0, 0, 0, 1}});
+    auto const a =
+        matrix_from<double>(Symmetry::general, {{1, 0, 0.5, 0}, {0, 0, 1, 0}, {0.5, 1, 1, 0}, {0, 0, 0, 1}});
     Options options = with_ilu();
     options.matching = options.scaling = Toggle::off;
     auto const found = run_incomplete(a, options);
@@ -239,8 +241,8 @@ TEST(IncompleteMethod, ReplacesPivotsAndCountsThem) {
 
 TEST(IncompleteMethod, ShiftsTheDiagonalOfAGeneralMatrix) {
     // Weak off-diagonal entries surround a diagonal entry that the elimination cancels.
-    auto const a = matrix_from<double>(Symmetry::general,
-                                       {{1, 1, 0, 0}, {1, 1, 0.5, 0}, {0, 0.5, 1, 0}, {0, 0, 0, 1}});
+    auto const a =
+        matrix_from<double>(Symmetry::general, {{1, 1, 0, 0}, {1, 1, 0.5, 0}, {0, 0.5, 1, 0}, {0, 0, 0, 1}});
     Options options = with_ilu();
     options.matching = options.scaling = Toggle::off;
     auto const found = run_incomplete(a, options);
@@ -295,10 +297,12 @@ TEST(IncompleteMethod, RefusesCallsThatNeedCompleteFactors) {
     EXPECT_TRUE(throws_error(Status::usage, "blocks of size 3", [&] { Solver<double>(options).analyze(a); }));
     options = with_ilu(2);
     options.max_memory = 10'000;
-    EXPECT_TRUE(throws_error(Status::out_of_memory, "10000 bytes", [&] { Solver<double>(options).analyze(a); }));
+    EXPECT_TRUE(
+        throws_error(Status::out_of_memory, "10000 bytes", [&] { Solver<double>(options).analyze(a); }));
 }
 
-// The limit is reached by the copy of the factor for transposed solves, but not by the solves of the system itself.
+// The limit is reached by the copy of the factor for transposed solves, but not by the solves of the system
+// itself.
 TEST(IncompleteMethod, CountsTransposedFactorsInTheLimitOfMemory) {
     auto const a = generated<double>("convdiff3d:8");
     auto const b = random_vector<double>(a.cols, 3);
@@ -389,7 +393,8 @@ TEST(AutomaticMethod, ChoosesByMemoryAndTime) {
     options.method = SolveMethod::automatic;
     auto const small = run_incomplete(a, options).report;
     EXPECT_EQ(small.method, SolveMethod::direct);
-    EXPECT_NE(small.notes.back().find("auto chose direct: complete factors are predicted to take"), std::string::npos);
+    EXPECT_NE(small.notes.back().find("auto chose direct: complete factors are predicted to take"),
+              std::string::npos);
     options.max_memory = small.analysis.memory_bytes - 1;
     auto const tight = run_incomplete(a, options);
     EXPECT_EQ(tight.report.method, SolveMethod::ilu);

@@ -51,9 +51,8 @@ void record_failing_stack() {
 }
 
 void report_signal(int signal) {
-    std::fprintf(stderr, "%s: %s, %s, allocation %ld\n",
-                 signal == SIGALRM ? "a process hangs" : "crash", failing_case, failing_call,
-                 failing_allocation.load());
+    std::fprintf(stderr, "%s: %s, %s, allocation %ld\n", signal == SIGALRM ? "a process hangs" : "crash",
+                 failing_case, failing_call, failing_allocation.load());
     backtrace_symbols_fd(failing_frames, num_failing_frames, STDERR_FILENO);
     _exit(1);
 }
@@ -124,14 +123,17 @@ class Injection {
         failing_new::countdown = k_;
     }
     // Called by every process that makes the call.
-    void set(int rank, CallOutcome outcome) { outcomes_[static_cast<std::size_t>(rank)] = std::move(outcome); }
+    void set(int rank, CallOutcome outcome) {
+        outcomes_[static_cast<std::size_t>(rank)] = std::move(outcome);
+    }
     // Called by process 0 afterwards: whether the call must be repeated. `processes` have made it.
     bool judge(int processes) {
         bool const reached = failing_new::countdown.exchange(-1) < 0;
         ::alarm(0);
         for (int r = 0; r < processes; ++r) {
             CallOutcome const& mine = outcomes_[static_cast<std::size_t>(r)];
-            SCOPED_TRACE(fmt::format("{}, {}, allocation {}, process {}: {}", case_.name, failing_call, k_, r, mine.message));
+            SCOPED_TRACE(fmt::format("{}, {}, allocation {}, process {}: {}", case_.name, failing_call, k_, r,
+                                     mine.message));
             EXPECT_EQ(to_string(mine.status), to_string(outcomes_[0].status));
             EXPECT_TRUE(mine.status == Status::ok || (reached && mine.status == Status::out_of_memory))
                 << to_string(mine.status);
@@ -160,7 +162,7 @@ class Injection {
     bool every_;
     long k_ = 0;
     std::set<std::vector<void*>> seen_; // stacks of allocations that failed in this call
-    std::vector<CallOutcome> outcomes_;     // by rank
+    std::vector<CallOutcome> outcomes_; // by rank
 };
 
 CallOutcome outcome_of(std::function<void()> const& call) {
@@ -177,14 +179,15 @@ CallOutcome outcome_of(std::function<void()> const& call) {
 class Process {
   public:
     Process(System const& system, Case const& one, Communicator const& comm, Injection& injection)
-        : system_(system), case_(one), comm_(comm), injection_(injection), mine_(on_process_0(comm, system.matrix)),
-          right_(on_process_0(comm, system.b)) {
+        : system_(system), case_(one), comm_(comm), injection_(injection),
+          mine_(on_process_0(comm, system.matrix)), right_(on_process_0(comm, system.b)) {
         Shares const rows(system.matrix.cols, comm.size());
         Index const first = rows.first(comm.rank()), end = rows.first(comm.rank() + 1);
         part_ = columns_of(system.matrix, first, end);
         own_.assign(system.b.begin() + first, system.b.begin() + end);
         for (std::vector<double>* const first : {&first_x_, &first_refined_}) first->reserve(system.b.size());
-        column_ = on_process_0(comm, CscMatrix<double>{system.matrix.rows, 1, Symmetry::general, {0, 1}, {0}, {0.5}});
+        column_ = on_process_0(
+            comm, CscMatrix<double>{system.matrix.rows, 1, Symmetry::general, {0, 1}, {0}, {0.5}});
         barrier(comm); // no allocation fails before all processes have arrived
     }
 
@@ -192,9 +195,9 @@ class Process {
         if (case_.follows && comm_.rank() > 0) {
             // must not allocate: process 0 may already set the next failure
             while (!injection_.finished) try {
-                Solver<double>::follow({}, comm_);
-            } catch (...) {
-            }
+                    Solver<double>::follow({}, comm_);
+                } catch (...) {
+                }
             return;
         }
         for (Call const& call : calls())
@@ -206,13 +209,15 @@ class Process {
 
   private:
     [[nodiscard]] std::vector<Call> calls() {
-        std::vector<Call> all{{"constructor", [&] { // the caller makes the copy
-                                   together([&] { options_ = system_.options; });
-                                   solver_.emplace(std::move(options_), comm_);
-                               }},
-                              {"set_options", [&] { together([&] { solver_->set_options(system_.options); }); }},
-                              {"analyze", [&] { solver_->analyze(mine_); }},
-                              {"factorize", [&] { solver_->factorize(mine_); }}};
+        std::vector<Call> all{
+            {"constructor",
+             [&] { // the caller makes the copy
+                 together([&] { options_ = system_.options; });
+                 solver_.emplace(std::move(options_), comm_);
+             }},
+            {"set_options", [&] { together([&] { solver_->set_options(system_.options); }); }},
+            {"analyze", [&] { solver_->analyze(mine_); }},
+            {"factorize", [&] { solver_->factorize(mine_); }}};
         if (!case_.follows) all.push_back({"gather_columns", [&] { (void)gather_columns(comm_, part_); }});
         if (system_.options.schur.empty())
             add_calls_of_solve(all);
@@ -322,7 +327,8 @@ TEST_P(LackOfMemory, OfOneProcessEndsTheCallOnAll) {
     failing_new::on_failure = &record_failing_stack;
     System const system = system_of(one);
     Injection injection(one, std::getenv("ESPALIER_EVERY_ALLOCATION") != nullptr);
-    run_processes(one.processes, [&](Communicator const& comm) { Process(system, one, comm, injection).run(); });
+    run_processes(one.processes,
+                  [&](Communicator const& comm) { Process(system, one, comm, injection).run(); });
     EXPECT_GT(injection.num_failed, 30);
     RecordProperty("failed", static_cast<int>(injection.num_failed));
     failing_new::is_exempt = nullptr;
@@ -337,19 +343,53 @@ constexpr auto in_order = SchedulePolicy::static_order, dynamic = SchedulePolicy
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, LackOfMemory,
-    testing::Values(Case{"ldlt_1_process", 1, "lap3d:3", Factorization::ldlt, in_order, 1, RefineMethod::ir},
-                    Case{"inverse_delayed_1_process", 1, "saddle3d:3", Factorization::ldlt, in_order, 1, RefineMethod::ir,
-                         {}, SolveMethod::direct, false, Pivoting::delayed},
-                    Case{"llh_2_processes", 2, "lap2d:5", Factorization::llh, in_order, 1, RefineMethod::cg},
-                    Case{"lu_3_processes", 3, "convdiff3d:3", Factorization::lu, dynamic, 2, RefineMethod::gmres},
-                    Case{"ldlt_4_processes", 4, "lap3d:3", Factorization::ldlt, in_order, 0, RefineMethod::bicgstab},
-                    Case{"schur_2_processes", 2, "lap3d:3", Factorization::ldlt, dynamic, 0, RefineMethod::ir, {3, 7, 8}},
-                    Case{"delayed_3_processes", 3, "saddle3d:3", Factorization::ldlt, dynamic, 1, RefineMethod::ir, {},
-                         SolveMethod::direct, false, Pivoting::delayed},
-                    Case{"ilu_3_processes", 3, "convdiff3d:3", Factorization::lu, in_order, 1, RefineMethod::gmres,
-                         {}, SolveMethod::ilu},
-                    Case{"following_2_processes", 2, "lap2d:5", Factorization::ldlt, in_order, 1, RefineMethod::ir,
-                         {}, SolveMethod::direct, true}),
+    testing::Values(
+        Case{"ldlt_1_process", 1, "lap3d:3", Factorization::ldlt, in_order, 1, RefineMethod::ir},
+        Case{"inverse_delayed_1_process",
+             1,
+             "saddle3d:3",
+             Factorization::ldlt,
+             in_order,
+             1,
+             RefineMethod::ir,
+             {},
+             SolveMethod::direct,
+             false,
+             Pivoting::delayed},
+        Case{"llh_2_processes", 2, "lap2d:5", Factorization::llh, in_order, 1, RefineMethod::cg},
+        Case{"lu_3_processes", 3, "convdiff3d:3", Factorization::lu, dynamic, 2, RefineMethod::gmres},
+        Case{"ldlt_4_processes", 4, "lap3d:3", Factorization::ldlt, in_order, 0, RefineMethod::bicgstab},
+        Case{"schur_2_processes", 2, "lap3d:3", Factorization::ldlt, dynamic, 0, RefineMethod::ir, {3, 7, 8}},
+        Case{"delayed_3_processes",
+             3,
+             "saddle3d:3",
+             Factorization::ldlt,
+             dynamic,
+             1,
+             RefineMethod::ir,
+             {},
+             SolveMethod::direct,
+             false,
+             Pivoting::delayed},
+        Case{"ilu_3_processes",
+             3,
+             "convdiff3d:3",
+             Factorization::lu,
+             in_order,
+             1,
+             RefineMethod::gmres,
+             {},
+             SolveMethod::ilu},
+        Case{"following_2_processes",
+             2,
+             "lap2d:5",
+             Factorization::ldlt,
+             in_order,
+             1,
+             RefineMethod::ir,
+             {},
+             SolveMethod::direct,
+             true}),
     [](auto const& info) { return std::string(info.param.name); });
 
 } // namespace

@@ -39,7 +39,8 @@ Error error_of_call(std::function<void()> const& call) {
 
 // Repeats `call` until no failure is reached, with a later failure each time of the resource that `countdown`
 // counts. Calls `again` after each failure. Returns the number of failures that were errors.
-int fail_each(std::atomic<long>& countdown, std::function<void()> const& call, std::function<void()> const& again) {
+int fail_each(std::atomic<long>& countdown, std::function<void()> const& call,
+              std::function<void()> const& again) {
     int errors = 0;
     for (long k = 0;; ++k) {
         SCOPED_TRACE(k);
@@ -58,10 +59,13 @@ int fail_each(std::atomic<long>& countdown, std::function<void()> const& call, s
 
 TEST(LackOfThreads, GivesAClearErrorOfATeam) {
     SKIP_UNLESS_THREADS_FAIL();
-    auto const start = [] { WorkerTeam(Topology::synthetic("core:4"), 4, false).for_each_worker([](WorkerId) {}); };
+    auto const start = [] {
+        WorkerTeam(Topology::synthetic("core:4"), 4, false).for_each_worker([](WorkerId) {});
+    };
     EXPECT_EQ(fail_each(failing_threads::countdown, start, [] {}), 3);
     failing_threads::countdown = 1;
-    EXPECT_TRUE(throws_error(Status::out_of_memory, "cannot start a worker: Resource temporarily unavailable", start));
+    EXPECT_TRUE(throws_error(Status::out_of_memory, "cannot start a worker: Resource temporarily unavailable",
+                             start));
 }
 
 TEST(LackOfThreads, EndsARunOfCoarseTasksWhichThenWorkAgain) {
@@ -72,8 +76,9 @@ TEST(LackOfThreads, EndsARunOfCoarseTasksWhichThenWorkAgain) {
         CoarseTasks const tasks({ptr, successors, {}}, "S");
         auto const run = [&](int threads) {
             std::atomic<int> done{0};
-            tasks.run([&](std::span<std::int32_t const> parts, int) { done += static_cast<int>(parts.size()); },
-                      {.threads = threads});
+            tasks.run(
+                [&](std::span<std::int32_t const> parts, int) { done += static_cast<int>(parts.size()); },
+                {.threads = threads});
             if (done != 3) throw Error(Status::internal, "a task was not run");
         };
         run(2);
@@ -92,14 +97,16 @@ TEST(LackOfThreads, IsAClearErrorOfOtherRuntimesWhichThenWorkAgain) {
         if (!has_runtime(runtime)) continue;
         auto const run = [&](int threads) {
             std::atomic<int> done{0};
-            tasks.run([&](std::span<std::int32_t const> parts, int) { done += static_cast<int>(parts.size()); },
-                      {.threads = threads, .runtime = runtime});
+            tasks.run(
+                [&](std::span<std::int32_t const> parts, int) { done += static_cast<int>(parts.size()); },
+                {.threads = threads, .runtime = runtime});
             EXPECT_EQ(done, 3);
         };
         failing_threads::keeps_failing = true;
         for (long const k : {0L, 1L, 2L}) {
             failing_threads::countdown = k;
-            EXPECT_TRUE(throws_error(Status::out_of_memory, "cannot start 3 threads: Resource temporarily unavailable",
+            EXPECT_TRUE(throws_error(Status::out_of_memory,
+                                     "cannot start 3 threads: Resource temporarily unavailable",
                                      [&] { run(4); }));
             failing_threads::countdown = -1;
             run(2);
@@ -131,10 +138,12 @@ TEST(LackOfThreads, EndsOrSlowsACallOfASolverWhichThenWorksAgain) {
             failing_threads::countdown = k;
             Error const error = error_of_call(solve_all);
             failing_threads::countdown = -1;
-            EXPECT_TRUE(error.status() == Status::ok || error.status() == Status::out_of_memory) << error.what();
+            EXPECT_TRUE(error.status() == Status::ok || error.status() == Status::out_of_memory)
+                << error.what();
             if (error.status() != Status::ok) {
                 ++errors;
-                EXPECT_NE(std::string(error.what()).find("cannot start a"), std::string::npos) << error.what();
+                EXPECT_NE(std::string(error.what()).find("cannot start a"), std::string::npos)
+                    << error.what();
             }
             --turn;
             EXPECT_EQ(error_of_call(solve_all).status(), Status::ok);
@@ -185,7 +194,8 @@ TEST(LackOfThreads, OfOneProcessEndsTheCallOnAll) {
                 outcomes[rank] = error_of_call([&] { solver.factorize(mine); });
                 barrier(comm);
                 if (rank == 0) {
-                    for (Error const& one : outcomes) EXPECT_EQ(one.status(), outcomes[0].status()) << one.what();
+                    for (Error const& one : outcomes)
+                        EXPECT_EQ(one.status(), outcomes[0].status()) << one.what();
                     if (outcomes[0].status() != Status::ok) {
                         ++errors;
                         EXPECT_EQ(outcomes[0].status(), Status::out_of_memory) << outcomes[0].what();

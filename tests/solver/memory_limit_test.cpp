@@ -79,16 +79,18 @@ TEST(MemoryLimit, CountsTheAnalysis) {
     EXPECT_TRUE(throws_error(Status::out_of_memory, "the analysis needs", [&] { solver.analyze(a); }));
 }
 
-// Each call below is refused at the limit that suffices for the factorization, names itself, and leaves the factors
-// as they are. It succeeds if the limit is raised by what it needs.
-template <class Call> void expect_counted(CscMatrix<double> const& a, Options options, char const* name, Call const& call) {
+// Each call below is refused at the limit that suffices for the factorization, names itself, and leaves the
+// factors as they are. It succeeds if the limit is raised by what it needs.
+template <class Call>
+void expect_counted(CscMatrix<double> const& a, Options options, char const* name, Call const& call) {
     SCOPED_TRACE(name);
     for (bool const is_enough : {false, true}) {
         options.max_memory = 0;
         Solver<double> probe(options);
         probe.factorize(a);
         auto const delayed = static_cast<std::uint64_t>(probe.report().factor.delayed_bytes);
-        options.max_memory = probe.report().analysis.memory_bytes + delayed + (is_enough ? std::uint64_t{1} << 30 : 0);
+        options.max_memory =
+            probe.report().analysis.memory_bytes + delayed + (is_enough ? std::uint64_t{1} << 30 : 0);
         Solver<double> solver(options);
         solver.factorize(a);
         if (is_enough)
@@ -106,7 +108,8 @@ TEST(MemoryLimit, CountsCopiesOfTheFactors) {
         Options options = on_threads(1);
         options.supernodes = Toggle::on;
         auto const a = generated<double>(spec);
-        expect_counted(a, options, "the factors as sparse matrices needs", [](auto& solver) { (void)solver.factors(); });
+        expect_counted(a, options, "the factors as sparse matrices needs",
+                       [](auto& solver) { (void)solver.factors(); });
     }
 }
 
@@ -114,8 +117,10 @@ TEST(MemoryLimit, CountsTheSelectedInverseAndItsResult) {
     Options options = on_threads(1);
     options.supernodes = Toggle::on;
     auto const a = generated<double>("convdiff3d:8");
-    expect_counted(a, options, "the selected inverse needs", [&](auto& solver) { (void)solver.selected_inverse(a); });
-    expect_counted(a, options, "the selected inverse needs", [&](auto& solver) { (void)solver.inverse_diagonal(); });
+    expect_counted(a, options, "the selected inverse needs",
+                   [&](auto& solver) { (void)solver.selected_inverse(a); });
+    expect_counted(a, options, "the selected inverse needs",
+                   [&](auto& solver) { (void)solver.inverse_diagonal(); });
     // delayed columns: by copies of the factors
     options.pivoting = Pivoting::delayed;
     options.matching = Toggle::off;
@@ -129,13 +134,13 @@ TEST(MemoryLimit, CountsUpdatesNullSpacesAndSparseRightHandSides) {
     Options options = on_threads(1);
     auto const a = generated<double>("lap3d:10");
     expect_counted(a, options, "the update needs", [&](auto& solver) {
-        CscMatrix<double> changed = a, w{a.rows, 1, Symmetry::general, {0, 1}, {60}, {0.1}}; // keeps the pattern
+        CscMatrix<double> changed = a,
+                          w{a.rows, 1, Symmetry::general, {0, 1}, {60}, {0.1}}; // keeps the pattern
         (void)solver.update(changed, w);
         (void)solver.downdate(changed, w);
     });
-    expect_counted(a, options, "a null space of this dimension needs", [&](auto& solver) {
-        EXPECT_EQ(solver.null_space(a).basis.cols, 0);
-    });
+    expect_counted(a, options, "a null space of this dimension needs",
+                   [&](auto& solver) { EXPECT_EQ(solver.null_space(a).basis.cols, 0); });
     expect_counted(a, options, "a solve with 400 right-hand sides needs", [&](auto& solver) {
         CscMatrix<double> b{a.rows, 400, Symmetry::general, {}, {}, std::vector<double>(400, 1.0)};
         for (Index j = 0; j < 400; ++j) b.row_ind.push_back(j);
@@ -145,8 +150,8 @@ TEST(MemoryLimit, CountsUpdatesNullSpacesAndSparseRightHandSides) {
 }
 
 #if !defined(ESPALIER_SANITIZED) // sanitizers need more address space
-// Without a limit, each of two processes alone would find enough memory for its half of the factor of an arrow, which
-// is dense in the natural order. The address space is limited in case that they try.
+// Without a limit, each of two processes alone would find enough memory for its half of the factor of an
+// arrow, which is dense in the natural order. The address space is limited in case that they try.
 TEST(MemoryLimit, ProcessesOfAComputerCheckTheAvailableMemoryTogether) {
     double const available = static_cast<double>(available_memory_bytes());
     auto const n = static_cast<Index>(std::sqrt(1.3 * available / sizeof(double) * 2));

@@ -67,8 +67,8 @@ template <class T> Spectrum spectrum(CscMatrix<T> const& a) {
 }
 
 // Compares inertia, determinant and solutions with the spectrum.
-template <class T>
-void expect_exact(CscMatrix<T> const& a, Options const& options, Spectrum const& expected, Communicator const& comm = {}) {
+template <class T> void expect_exact(CscMatrix<T> const& a, Options const& options, Spectrum const& expected,
+                                     Communicator const& comm = {}) {
     auto const mine = on_process_0(comm, a);
     double const lost = expected.condition * static_cast<double>(epsilon<T>);
     auto solver = factorized(mine, options, comm);
@@ -88,8 +88,8 @@ void expect_exact(CscMatrix<T> const& a, Options const& options, Spectrum const&
 }
 
 // `falls_back`: static pivots are not sufficient, and columns are delayed.
-template <class T>
-void expect_good_schur_complement(Options options, CscMatrix<T> const& a, bool falls_back, Communicator const& comm = {}) {
+template <class T> void expect_good_schur_complement(Options options, CscMatrix<T> const& a, bool falls_back,
+                                                     Communicator const& comm = {}) {
     options.schur = {31, 2, 17, 44, 0, 9, 25, 26, 27, 40, 5, 13};
     auto solver = factorized(on_process_0(comm, a), options, comm);
     FactorReport const& factor = solver.report().factor;

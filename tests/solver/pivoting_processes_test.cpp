@@ -125,7 +125,8 @@ TEST(PivotingOnProcesses, FlagsSingularMatrices) {
             auto const space = solver.null_space(mine);
             if (comm.rank() > 0) return;
             ASSERT_EQ(space.basis.cols, 1);
-            for (double const value : space.basis.values) EXPECT_NEAR(std::abs(value), 1 / std::sqrt(60.0), 1e-6);
+            for (double const value : space.basis.values)
+                EXPECT_NEAR(std::abs(value), 1 / std::sqrt(60.0), 1e-6);
         });
 }
 
@@ -169,7 +170,8 @@ TEST(PivotingOnProcesses, DelaysInSinglePrecision) {
         auto solver = factorized(mine, options, comm);
         EXPECT_EQ(solver.report().factor.scalar, Scalar::s);
         EXPECT_GT(solver.report().factor.pivots_delayed, 0);
-        EXPECT_TRUE(solve_and_refine(solver, mine, on_process_0(comm, random_vector<double>(a.cols, 1))).converged);
+        EXPECT_TRUE(
+            solve_and_refine(solver, mine, on_process_0(comm, random_vector<double>(a.cols, 1))).converged);
     });
 }
 

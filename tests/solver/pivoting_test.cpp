@@ -54,11 +54,13 @@ TEST(Pivoting, GivesExactInertiaAndDeterminantsForGraphs) {
             EXPECT_EQ(exact.report().factor.pivots_replaced, 0);
             EXPECT_EQ(exact.inertia(), expected.signs);
             double const u = exact.report().factor.scalar == Scalar::s ? epsilon<float> : epsilon<double>;
-            EXPECT_NEAR(exact.determinant().log_modulus, expected.log_determinant, 3 * expected.sensitivity * u);
+            EXPECT_NEAR(exact.determinant().log_modulus, expected.log_determinant,
+                        3 * expected.sensitivity * u);
             if (!mixed) continue;
             // Static pivots are not tried again in double precision.
             auto const& notes = exact.report().notes;
-            EXPECT_LE(std::ranges::count_if(notes, [](auto const& note) { return note.ends_with("replaced"); }), 1);
+            EXPECT_LE(
+                std::ranges::count_if(notes, [](auto const& note) { return note.ends_with("replaced"); }), 1);
         }
     }
     EXPECT_GE(tested, 5);
@@ -192,7 +194,8 @@ TEST(Pivoting, FallsBackToDelayedPivotsForAccurateSchurComplements) {
             Options const options = pivoting(Pivoting::static_pivots, kind, Toggle::off);
             auto const a = kkt_system<double>(symmetry_for<double>(kind), 100, 30, seed);
             expect_good_schur_complement(options, a, true);
-            auto const c = kkt_system<std::complex<float>>(symmetry_for<std::complex<float>>(kind), 100, 30, seed);
+            auto const c =
+                kkt_system<std::complex<float>>(symmetry_for<std::complex<float>>(kind), 100, 30, seed);
             expect_good_schur_complement(options, c, true);
             expect_good_schur_complement(options, generated<double>("elast3d:3"), false);
         }

@@ -307,7 +307,8 @@ TEST(SolverOnProcesses, EndsTheCallOnAllProcessesIfItsLogFails) {
         options.log = nullptr;
         solver.set_options(options);
         solver.factorize(mine);
-        EXPECT_EQ(solver.solve(on_process_0(comm, std::vector<double>(125, 1.0))).size(), comm.rank() == 0 ? 125 : 0);
+        EXPECT_EQ(solver.solve(on_process_0(comm, std::vector<double>(125, 1.0))).size(),
+                  comm.rank() == 0 ? 125 : 0);
     });
 }
 

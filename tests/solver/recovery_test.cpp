@@ -154,7 +154,8 @@ TEST(Refactorization, CorrectsScalesOfOtherValues) {
 }
 
 template <class T> bool has_note(Solver<T> const& solver, std::string_view beginning) {
-    return std::ranges::any_of(solver.report().notes, [&](auto const& note) { return note.starts_with(beginning); });
+    return std::ranges::any_of(solver.report().notes,
+                               [&](auto const& note) { return note.starts_with(beginning); });
 }
 
 TEST(Overflow, IsAvoidedByScalingAndNotReportedAsSingularity) {
@@ -220,8 +221,8 @@ TEST(Refactorization, AnalyzesAgainIfTheMatchingIsOutdated) {
     }
 }
 
-// Without interchanges between blocks, entries grow to 2^n. No pivot is small, so none is replaced, and the diagonal is
-// not weak enough for a matching.
+// Without interchanges between blocks, entries grow to 2^n. No pivot is small, so none is replaced, and the
+// diagonal is not weak enough for a matching.
 TEST(Growth, LeadsToDelayedColumnsIfTheFactorsAreUseless) {
     for (Index const n : {200, 2000}) { // with 2000 columns, numbers overflow
         auto const a = with_two_transversals(n, 2, 4);
@@ -230,15 +231,16 @@ TEST(Growth, LeadsToDelayedColumnsIfTheFactorsAreUseless) {
             options.supernodes = Toggle::on;
             options.pivoting = pivoting;
             auto solver = factorized(a, options);
-            EXPECT_EQ(has_note(solver, n == 200 ? "the factors are inaccurate" : "the factorization overflows"),
-                      pivoting == Pivoting::static_pivots);
+            EXPECT_EQ(
+                has_note(solver, n == 200 ? "the factors are inaccurate" : "the factorization overflows"),
+                pivoting == Pivoting::static_pivots);
             EXPECT_LE(solve_and_refine(solver, a, random_vector<double>(n, 1)).backward_error, 1e-14);
         }
     }
 }
 
-// Wilkinson's matrix, whose last column doubles in each step even with partial pivoting. Columns of split panels cannot be
-// delayed.
+// Wilkinson's matrix, whose last column doubles in each step even with partial pivoting. Columns of split
+// panels cannot be delayed.
 TEST(Growth, IsReportedIfColumnsCannotBeDelayed) {
     auto const a = matrix_of(100, Symmetry::general, [](Index i, Index j) {
         return i == j || j == 99 ? 1.0 : i > j ? -1.0 : 0.0;
@@ -250,8 +252,9 @@ TEST(Growth, IsReportedIfColumnsCannotBeDelayed) {
     EXPECT_EQ(status_of([&] { (void)solver.determinant(); }), Status::inaccurate);
 }
 
-// Delayed columns bound the growth of each step only. In column blocks of one column, 2 is accepted beside 4. Stricter
-// pivots are then taken, also if the growth ends in a replaced pivot, as with u = 0.001 and rows that grow faster.
+// Delayed columns bound the growth of each step only. In column blocks of one column, 2 is accepted beside 4.
+// Stricter pivots are then taken, also if the growth ends in a replaced pivot, as with u = 0.001 and rows
+// that grow faster.
 TEST(Growth, LeadsToStricterPivotsIfDelayedColumnsAllowIt) {
     Options options = one_column_at_a_time();
     options.supernodes = Toggle::on;
@@ -261,8 +264,9 @@ TEST(Growth, LeadsToStricterPivotsIfDelayedColumnsAllowIt) {
             options.pivoting = pivoting;
             auto const a = with_two_transversals(60, 2, below);
             auto solver = factorized(a, options);
-            EXPECT_TRUE(std::ranges::any_of(solver.report().notes,
-                                            [](auto const& note) { return note.ends_with("delayed pivots and u = 1"); }));
+            EXPECT_TRUE(std::ranges::any_of(solver.report().notes, [](auto const& note) {
+                return note.ends_with("delayed pivots and u = 1");
+            }));
             EXPECT_FALSE(solver.report().factor.numerically_singular);
             EXPECT_LE(solve_and_refine(solver, a, random_vector<double>(60, 1)).backward_error, 1e-14);
             EXPECT_NEAR(solver.determinant().log_modulus, 60 * std::log(below), 1e-10 * 60 * std::log(below));
@@ -273,7 +277,9 @@ TEST(Growth, LeadsToStricterPivotsIfDelayedColumnsAllowIt) {
 // Random patterns with values of very different size, factorized with the matching of other values.
 TEST(Growth, MakesNoDeterminantWrong) {
     std::mt19937_64 random(5);
-    auto const uniform = [&](double low, double high) { return std::uniform_real_distribution(low, high)(random); };
+    auto const uniform = [&](double low, double high) {
+        return std::uniform_real_distribution(low, high)(random);
+    };
     Index const n = 60;
     int judged = 0;
     for (int trial = 0; trial < 150; ++trial) {

@@ -11,11 +11,13 @@ namespace espalier {
 namespace {
 
 // A symmetric matrix with further entries of -0.01 at (i, j), i > j, which has none there.
-CscMatrix<double> with_entries(CscMatrix<double> const& a, std::vector<std::pair<Index, Index>> const& entries) {
+CscMatrix<double> with_entries(CscMatrix<double> const& a,
+                               std::vector<std::pair<Index, Index>> const& entries) {
     CscMatrix<double> b{a.rows, a.cols, a.symmetry, {0}, {}, {}};
     for (Index j = 0; j < a.cols; ++j) {
         std::vector<std::pair<Index, double>> column;
-        for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p) column.emplace_back(a.row_ind[p], a.values[p]);
+        for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p)
+            column.emplace_back(a.row_ind[p], a.values[p]);
         for (auto const& [row, col] : entries)
             if (col == j) column.emplace_back(row, -0.01);
         std::ranges::sort(column);
@@ -42,8 +44,8 @@ std::vector<std::pair<Index, Index>> const few_contacts = {{1590, 3}, {1200, 40}
 TEST(ReuseOrdering, AnalyzesAChangedPatternWithFewMoreOperations) {
     auto const before = generated<double>("lap2d:40");
     auto const after = with_entries(before, few_contacts);
-    for (OrderingMethod const method : {OrderingMethod::automatic, OrderingMethod::dissection, OrderingMethod::metis,
-                                        OrderingMethod::amd, OrderingMethod::scotch}) {
+    for (OrderingMethod const method : {OrderingMethod::automatic, OrderingMethod::dissection,
+                                        OrderingMethod::metis, OrderingMethod::amd, OrderingMethod::scotch}) {
         Solver<double> solver(reusing(method));
         solver.analyze(before);
         EXPECT_FALSE(was_adapted(solver.report()));
@@ -55,7 +57,8 @@ TEST(ReuseOrdering, AnalyzesAChangedPatternWithFewMoreOperations) {
         double const flops = factorized(after, on_threads(1)).report().analysis.flops;
         EXPECT_LE(solver.report().analysis.flops, 1.6 * flops) << to_string(method);
         solver.factorize(after);
-        EXPECT_LE(solve_and_refine(solver, after, random_vector<double>(after.cols, 1)).backward_error, 1e-14);
+        EXPECT_LE(solve_and_refine(solver, after, random_vector<double>(after.cols, 1)).backward_error,
+                  1e-14);
     }
 }
 
@@ -120,10 +123,15 @@ TEST(ReuseOrdering, KeepsMatchedPairsAndUnknownsOfASchurComplement) {
     solver.analyze(after);
     EXPECT_TRUE(was_adapted(solver.report()));
     solver.factorize(after);
-    auto const fresh = factorized(after, [&] { Options o = options; o.reuse_ordering = false; return o; }());
+    auto const fresh = factorized(after, [&] {
+        Options o = options;
+        o.reuse_ordering = false;
+        return o;
+    }());
     auto const schur = solver.schur_complement(), expected = fresh.schur_complement();
     ASSERT_EQ(schur.values.size(), 9U);
-    for (std::size_t k = 0; k < 9; ++k) EXPECT_NEAR(schur.values[k], expected.values[k], 1e-9 * std::abs(expected.values[0]));
+    for (std::size_t k = 0; k < 9; ++k)
+        EXPECT_NEAR(schur.values[k], expected.values[k], 1e-9 * std::abs(expected.values[0]));
 }
 
 TEST(ReuseOrdering, WorksOnSeveralProcesses) {

@@ -72,8 +72,8 @@ TEST(DynamicSchedules, TasksAreDividedWhileTheyRun) {
     }
 }
 
-// Blocks above the subtrees have up to 93 columns. TasksAreDividedWhileTheyRun waits until threads are idle at
-// the right time; this test does not.
+// Blocks above the subtrees have up to 93 columns. TasksAreDividedWhileTheyRun waits until threads are idle
+// at the right time; this test does not.
 TEST(DynamicSchedules, DividedDiagonalBlocksGiveTheSameSolution) {
     auto const matrix = generated<double>("elast3d:6");
     std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1.0);
@@ -103,7 +103,8 @@ TEST(DynamicSchedules, SplittingWithoutEffectIsNoted) {
             options.split_width = width;
             auto const notes = factorized(matrix, options).report().notes;
             bool const noted = std::ranges::any_of(notes, [](std::string const& note) {
-                return note.find("has no effect with 2 threads: no column block has 1000 columns") != std::string::npos;
+                return note.find("has no effect with 2 threads: no column block has 1000 columns") !=
+                       std::string::npos;
             });
             EXPECT_EQ(noted, splitting != Splitting::one_d && width == 1000);
         }

@@ -106,8 +106,9 @@ TEST(Singularity, IsDetectedInANullVectorOfTwoMultipliersAmongMany) {
     }
 }
 
-// Many static pivots of matrices without a diagonal are replaced. The factors are then useless, and so are the large
-// vectors that they give. Columns of split panels cannot be delayed; otherwise, the matrix is factorized again.
+// Many static pivots of matrices without a diagonal are replaced. The factors are then useless, and so are
+// the large vectors that they give. Columns of split panels cannot be delayed; otherwise, the matrix is
+// factorized again.
 TEST(Singularity, IsNotConcludedFromUselessFactors) {
     for (Splitting const splitting : {Splitting::one_d, Splitting::two_d}) {
         int replaced = 0;
@@ -145,8 +146,8 @@ TEST(Singularity, IsNotConcludedFromUselessFactors) {
     }
 }
 
-// In columns that are eliminated one by one, entries double in each step, up to 2^1023. They are finite, and solutions are
-// not. A zero pivot elsewhere is replaced. Columns of split panels cannot be delayed.
+// In columns that are eliminated one by one, entries double in each step, up to 2^1023. They are finite, and
+// solutions are not. A zero pivot elsewhere is replaced. Columns of split panels cannot be delayed.
 TEST(Singularity, IsNotConcludedFromSolutionsThatOverflow) {
     Index const n = 1028; // of the block that grows
     auto const a = matrix_of(n + 2, Symmetry::general, [](Index i, Index j) {
@@ -174,10 +175,7 @@ TEST(Conditioning, NearSingularityStillGivesFullAccuracy) {
     // The entries are exact and between -1 and 2, and the inverse is of order 1e13: x = 1 over 2^-44.
     constexpr Index n = 24;
     double const shift = std::ldexp(1.0, -44);
-    auto const a = tridiagonal(
-        n, [=](Index j) { return j == 0       ? 1 + shift
-                                 : j + 1 == n ? 1.0
-                                              : 2.0; }, -1);
+    auto const a = tridiagonal(n, [=](Index j) { return j == 0 ? 1 + shift : j + 1 == n ? 1.0 : 2.0; }, -1);
     // The sum of the rows from the last one up gives shift * x_0 = sum of b; the differences follow.
     std::vector<double> b(n, 0.0);
     b[0] = 1;
@@ -194,8 +192,7 @@ TEST(Conditioning, NearSingularityStillGivesFullAccuracy) {
 TEST(Fallback, ScalesASystemThatCholeskyLeftUnscaled) {
     // The matrix is indefinite with a positive diagonal, scaled over 24 decades. llh is tried first, and
     // fails near the end.
-    auto a = tridiagonal(
-        60, [](Index) { return 1.0; }, -0.9);
+    auto a = tridiagonal(60, [](Index) { return 1.0; }, -0.9);
     auto scale = [](Index i) { return std::exp2(static_cast<double>(i * 37 % 81 - 40)); };
     scale_values(a, [&](Index i, Index j) { return scale(i) * scale(j); });
     auto solver = factorized(a);

@@ -29,8 +29,8 @@ double solve_error(CscMatrix<T> const& a, Options const& options, Index nrhs = 1
     RefineReport const refined = solver.refine(a, b, x, nrhs);
     if (report) *report = solver.report();
     double const error = normwise_backward_error<T>(a, x, b, nrhs);
-    // The solver sums the residual in the order of the working system, so the two differ by their rounding: half
-    // an epsilon in each, or more in long rows.
+    // The solver sums the residual in the order of the working system, so the two differ by their rounding:
+    // half an epsilon in each, or more in long rows.
     EXPECT_NEAR(refined.backward_error, error, 1e-3 * error + static_cast<double>(epsilon<T>));
     return error;
 }

@@ -30,7 +30,8 @@ template <class T> CscMatrix<T> columns_of(Index n, std::vector<std::vector<std:
 }
 
 // Random columns with patterns of some columns of the factor, multiplied by `size`.
-template <class T> CscMatrix<T> fitting_columns(Factors<T> const& factors, Index count, double size, unsigned seed) {
+template <class T>
+CscMatrix<T> fitting_columns(Factors<T> const& factors, Index count, double size, unsigned seed) {
     std::mt19937 engine(seed);
     Index const n = factors.lower.cols;
     std::vector<std::vector<std::pair<Index, T>>> columns(count);
@@ -83,8 +84,8 @@ template <class T> double error_of_factors(Factors<T> const& found, Dense<T> con
     return error / size;
 }
 
-// An entry of the factors of order n is the result of at most n products and of 4 operations with each of `rank`
-// columns in each of n steps.
+// An entry of the factors of order n is the result of at most n products and of 4 operations with each of
+// `rank` columns in each of n steps.
 template <class T> double roundoff(Index n, Index rank) {
     return static_cast<double>(n * (1 + 4 * rank)) * static_cast<double>(epsilon<T>);
 }
@@ -114,8 +115,10 @@ TYPED_TEST(Updates, ChangeTheFactorsInPlace) {
             EXPECT_LE(error_of_factors(solver.factors(), to_dense(matrix), conjugate), roundoff<T>(n, rank))
                 << to_string(kind) << sign;
             Solver<T> fresh = factorized(matrix, options);
-            EXPECT_NEAR(solver.determinant().log_modulus, fresh.determinant().log_modulus, n * roundoff<T>(n, rank));
-            EXPECT_LE(std::abs(solver.determinant().phase - fresh.determinant().phase), n * roundoff<T>(n, rank));
+            EXPECT_NEAR(solver.determinant().log_modulus, fresh.determinant().log_modulus,
+                        n * roundoff<T>(n, rank));
+            EXPECT_LE(std::abs(solver.determinant().phase - fresh.determinant().phase),
+                      n * roundoff<T>(n, rank));
             if (kind == Factorization::llh || kind == Factorization::ldlh || !is_complex<T>) {
                 EXPECT_EQ(solver.inertia(), fresh.inertia());
                 Index const negative = kind == Factorization::llh ? 0 : fresh.inertia().negative;
@@ -135,7 +138,8 @@ TYPED_TEST(Updates, ChangeTheFactorsInPlace) {
         // Both patterns can be factorized again without an analysis.
         solver.factorize(random_matrix<T>(kind, n, 3));
         EXPECT_EQ(solver.report().factor.updates, 0);
-        EXPECT_TRUE(solve_and_refine(solver, random_matrix<T>(kind, n, 3), test::random_vector<T>(n, 5)).converged);
+        EXPECT_TRUE(
+            solve_and_refine(solver, random_matrix<T>(kind, n, 3), test::random_vector<T>(n, 5)).converged);
     }
 }
 
@@ -156,7 +160,8 @@ TYPED_TEST(Updates, LeaveCholeskyFactorsUnchangedWhenTheyFail) {
     // The pattern of these columns is not in the factors, and the attempt to factorize anew fails.
     std::vector<std::pair<Index, T>> wide;
     for (Index i = 0; i < n; ++i) wide.emplace_back(i, T(2));
-    EXPECT_EQ(status_of([&] { solver.downdate(matrix, columns_of<T>(n, {wide})); }), Status::not_positive_definite);
+    EXPECT_EQ(status_of([&] { solver.downdate(matrix, columns_of<T>(n, {wide})); }),
+              Status::not_positive_definite);
     EXPECT_EQ(matrix.values, same.values);
     EXPECT_EQ(solver.solve(b), x);
 }
@@ -303,7 +308,8 @@ TEST(Update, ReportsWrongArguments) {
     Solver<double> unready(narrow_blocks());
     EXPECT_EQ(status_of([&] { unready.update(matrix, w); }), Status::usage);
     Solver<double> solver = factorized(matrix, narrow_blocks());
-    auto const short_columns = columns_of<double>(47, {}), unknown = columns_of<double>(48, {{{5, std::nan("")}}});
+    auto const short_columns = columns_of<double>(47, {}),
+               unknown = columns_of<double>(48, {{{5, std::nan("")}}});
     EXPECT_TRUE(throws_error(Status::usage, "of 48 rows", [&] { solver.update(matrix, short_columns); }));
     EXPECT_TRUE(throws_error(Status::usage, "1 or -1", [&] { solver.update(matrix, w, 2); }));
     auto other = random_matrix<double>(Factorization::llh, 48, 4);

@@ -60,7 +60,9 @@ TEST(Recorder, RecordsNestedScopesPhasesStealsMessagesAndCounters) {
         Scope const phase(&recorder.phases(), Kind::factorization);
         Scope const outer(&first, Kind::factor, {.task = 7, .cblk = 3, .level = 0});
         let_time_pass(); // so that no piece is empty
-        { Scope const inner(&first, Kind::send); }
+        {
+            Scope const inner(&first, Kind::send);
+        }
         let_time_pass();
         second.steal(0, 7, 2);
         progress.sent(0, 99, 4096, ticks());

@@ -34,8 +34,9 @@ class TileOwners {
         columns_ = workers / rows_;
     }
 
-    /// The tiles (for Cholesky on and below the diagonal), numbered row by row, are distributed to the NUMA nodes in
-    /// turn or at random, and in each node to its workers in turn (Virouleau, Broquedis, Gautier, Rastello 2016).
+    /// The tiles (for Cholesky on and below the diagonal), numbered row by row, are distributed to the NUMA
+    /// nodes in turn or at random, and in each node to its workers in turn (Virouleau, Broquedis, Gautier,
+    /// Rastello 2016).
     TileOwners(DenseKind kind, TileGrid const& grid, PolicyMachine const& machine, PushInit init,
                std::uint64_t seed)
         : workers_(machine.num_workers()), kind_(kind), count_(grid.count()),

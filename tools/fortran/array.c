@@ -1,5 +1,5 @@
-/* Describes a Fortran array of any type and rank by its C descriptor (ISO/IEC TS 29113). Compiled by the C compiler
- * that belongs to the Fortran compiler. */
+/* Describes a Fortran array of any type and rank by its C descriptor (ISO/IEC TS 29113). Compiled by the C
+ * compiler that belongs to the Fortran compiler. */
 #include <ISO_Fortran_binding.h>
 #include <stdint.h>
 

@@ -13,8 +13,8 @@ namespace ma57 {
 
 namespace {
 
-// Sets the options in the environment variable ESPALIER_MA57_OPTIONS, such as "threads=4 ordering=metis". Prints
-// mistakes to standard error, because MA57 has no way to report them.
+// Sets the options in the environment variable ESPALIER_MA57_OPTIONS, such as "threads=4 ordering=metis".
+// Prints mistakes to standard error, because MA57 has no way to report them.
 void set_user_options(espalier_solver* solver) {
     char const* text = std::getenv("ESPALIER_MA57_OPTIONS");
     for (std::string_view rest = text ? text : ""; !rest.empty();) {
@@ -60,7 +60,8 @@ void Solver::create(System const& system) {
     espalier_set_matching(solver_, ESPALIER_ON);
     espalier_set_pivoting(solver_, ESPALIER_PIVOTING_AUTO);
     espalier_set_allow_singular(solver_, 1);
-    if (system.entries < 5000) espalier_set_threads(solver_, 1); // Waking others would take longer than the work.
+    if (system.entries < 5000)
+        espalier_set_threads(solver_, 1); // Waking others would take longer than the work.
     if (system.ordering == 4) espalier_set_ordering(solver_, ESPALIER_ORDERING_METIS);
     if (system.ordering == 0 || system.ordering == 2 || system.ordering == 3)
         espalier_set_ordering(solver_, ESPALIER_ORDERING_AMD);
@@ -127,8 +128,7 @@ Factors const& Solver::factorize(System const& system, std::int64_t number, doub
     tolerance_ = tolerance;
     if (fresh && !analyze()) return factors_;
     // Only after failures: the pairs of the matching belong to the values of an earlier system.
-    bool const found =
-        finds_inertia(system) || (!fresh && analyze() && finds_inertia(system));
+    bool const found = finds_inertia(system) || (!fresh && analyze() && finds_inertia(system));
     if (factors_.status != ESPALIER_OK) return factors_;
     if (!found) factors_.rank = std::min<std::int64_t>(factors_.rank, system.n - 1);
     number_ = number;

@@ -1,7 +1,7 @@
-// The solvers behind the MA57 interface. MA57 keeps everything in arrays of its caller and has no call that frees a
-// solver, so it is not known when a solver is no longer needed. Therefore the arrays of the caller contain the system
-// itself, and a limited number of solvers is kept, those used last. A solver that was dropped is made again from the
-// system when it is needed.
+// The solvers behind the MA57 interface. MA57 keeps everything in arrays of its caller and has no call that
+// frees a solver, so it is not known when a solver is no longer needed. Therefore the arrays of the caller
+// contain the system itself, and a limited number of solvers is kept, those used last. A solver that was
+// dropped is made again from the system when it is needed.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ struct System {
     int const* rows = nullptr;
     int const* columns = nullptr;
     double const* values = nullptr;
-    int const* positions =
-        nullptr;      ///< Position of each unknown in the order of the pivots, from 1; may be null.
+    /// Position of each unknown in the order of the pivots, from 1; may be null.
+    int const* positions = nullptr;
     int ordering = 5; ///< ICNTL(6).
 };
 
@@ -70,7 +70,7 @@ class Solver {
     double tolerance_ = 0;    // CNTL(1) of the last call
     std::int64_t stored_ = 0; // entries of the factor and operations, by the analysis
     double operations_ = 0;
-    bool careful_ = false;    // small pivots are accepted, and the factors are checked
+    bool careful_ = false; // small pivots are accepted, and the factors are checked
     Factors factors_;
 };
 

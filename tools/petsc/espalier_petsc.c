@@ -318,7 +318,8 @@ static PetscErrorCode MatFactorNumeric_Espalier(Mat F, Mat A, MatFactorInfo cons
     if (self->schur_size > 0) {
         PetscScalar* schur;
         PetscInt leading;
-        PetscCall(MatSetUnfactored(F->schur)); /* Solves have factorized the complement of the values before. */
+        PetscCall(
+            MatSetUnfactored(F->schur)); /* Solves have factorized the complement of the values before. */
         PetscCall(MatDenseGetLDA(F->schur, &leading));
         PetscCall(MatDenseGetArrayWrite(F->schur, &schur));
         EspalierCall(self, espalier_schur_complement(self->solver, schur, leading));

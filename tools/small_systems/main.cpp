@@ -49,15 +49,15 @@ struct Settings {
 struct Candidate {
     std::string name;
     std::unique_ptr<SmallSolver> solver;
-    CscMatrix<double> matrix; ///< The matrix in the storage of the solver.
+    CscMatrix<double> matrix;         ///< The matrix in the storage of the solver.
     std::vector<double> other_values; ///< The values of the refactorization.
     std::vector<double> times[phases];
     double error = 0;
     std::string path;
 };
 
-double backward_error(CscMatrix<double> const& a, std::vector<double> const& values, std::vector<double> const& x,
-                      std::vector<double> const& b) {
+double backward_error(CscMatrix<double> const& a, std::vector<double> const& values,
+                      std::vector<double> const& x, std::vector<double> const& b) {
     std::vector<double> residual = b, row(b.size(), 0.0);
     CscMatrix<double> other = a;
     other.values = values;
@@ -85,9 +85,9 @@ std::vector<double> changed(CscMatrix<double> const& a) {
 void pass(Candidate& one, std::vector<double> const& b) {
     std::vector<double> x = b;
     SmallSolver& solver = *one.solver;
-    double const times[phases] = {seconds_of([&] { solver.analyze(); }), seconds_of([&] { solver.factorize(); }),
-                                  seconds_of([&] { solver.refactorize(one.other_values); }),
-                                  seconds_of([&] { solver.solve(x); })};
+    double const times[phases] = {
+        seconds_of([&] { solver.analyze(); }), seconds_of([&] { solver.factorize(); }),
+        seconds_of([&] { solver.refactorize(one.other_values); }), seconds_of([&] { solver.solve(x); })};
     for (int k = 0; k < phases; ++k) one.times[k].push_back(times[k]);
     one.error = backward_error(one.matrix, one.other_values, x, b);
     one.path = solver.path();
@@ -120,12 +120,13 @@ void compare(std::string const& name, Settings const& settings) {
         std::ranges::next_permutation(order);
     }
     for (Candidate const& one : candidates) {
-        fmt::print("{{\"matrix\": \"{}\", \"n\": {}, \"nnz\": {}, \"solver\": \"{}\", \"analysis_s\": {:.3e}, "
-                   "\"factor_s\": {:.3e}, \"refactor_s\": {:.3e}, \"solve_s\": {:.3e}, \"error\": {:.1e}, "
-                   "\"passes\": {}, \"path\": \"{}\"}}\n",
-                   name, a.cols, full.stored(), one.name, median(one.times[analysis]), median(one.times[factorization]),
-                   median(one.times[refactorization]), median(one.times[substitution]), one.error,
-                   one.times[0].size(), one.path);
+        fmt::print(
+            "{{\"matrix\": \"{}\", \"n\": {}, \"nnz\": {}, \"solver\": \"{}\", \"analysis_s\": {:.3e}, "
+            "\"factor_s\": {:.3e}, \"refactor_s\": {:.3e}, \"solve_s\": {:.3e}, \"error\": {:.1e}, "
+            "\"passes\": {}, \"path\": \"{}\"}}\n",
+            name, a.cols, full.stored(), one.name, median(one.times[analysis]),
+            median(one.times[factorization]), median(one.times[refactorization]),
+            median(one.times[substitution]), one.error, one.times[0].size(), one.path);
         std::fflush(stdout);
     }
 }

@@ -44,7 +44,8 @@ class Ours : public SmallSolver {
 class Klu : public SmallSolver {
   public:
     explicit Klu(CscMatrix<double> const& a)
-        : ptr_(a.col_ptr.begin(), a.col_ptr.end()), ind_(a.row_ind.begin(), a.row_ind.end()), values_(a.values) {
+        : ptr_(a.col_ptr.begin(), a.col_ptr.end()), ind_(a.row_ind.begin(), a.row_ind.end()),
+          values_(a.values) {
         klu_defaults(&common_);
     }
     ~Klu() override { release_all(); }
@@ -95,11 +96,11 @@ class Pardiso : public SmallSolver {
         run_ = reinterpret_cast<Run>(dlsym(handle, "pardiso"));
         if (!run_) throw Error(Status::io_error, fmt::format("{} has no function pardiso", library));
         settings_[0] = 1;
-        settings_[1] = 2;                            // METIS
-        settings_[9] = type_ == 11 ? 13 : 8;         // small pivots
-        settings_[10] = settings_[12] = 1;           // scaling and matching
-        settings_[11] = type_ == 11 ? 2 : 0;         // solves with the transpose
-        settings_[34] = 1;                           // counts from 0
+        settings_[1] = 2;                    // METIS
+        settings_[9] = type_ == 11 ? 13 : 8; // small pivots
+        settings_[10] = settings_[12] = 1;   // scaling and matching
+        settings_[11] = type_ == 11 ? 2 : 0; // solves with the transpose
+        settings_[34] = 1;                   // counts from 0
     }
     ~Pardiso() override {
         try {
@@ -121,15 +122,16 @@ class Pardiso : public SmallSolver {
     void release() override { phase(-1); }
 
   private:
-    using Run = void (*)(void**, int const*, int const*, int const*, int const*, int const*, void const*, int const*,
-                         int const*, int*, int const*, int*, int const*, void*, void*, int*);
+    using Run = void (*)(void**, int const*, int const*, int const*, int const*, int const*, void const*,
+                         int const*, int const*, int*, int const*, int*, int const*, void*, void*, int*);
 
     void phase(int number, double* x = nullptr) {
         int const one = 1, zero = 0, n = static_cast<int>(ptr_.size() - 1);
         int error = 0;
-        run_(handle_.data(), &one, &one, &type_, &number, &n, values_.data(), ptr_.data(), ind_.data(), nullptr, &one,
-             settings_.data(), &zero, x, solution_.data(), &error);
-        if (error != 0) throw Error(Status::internal, fmt::format("PARDISO returned {} in phase {}", error, number));
+        run_(handle_.data(), &one, &one, &type_, &number, &n, values_.data(), ptr_.data(), ind_.data(),
+             nullptr, &one, settings_.data(), &zero, x, solution_.data(), &error);
+        if (error != 0)
+            throw Error(Status::internal, fmt::format("PARDISO returned {} in phase {}", error, number));
     }
 
     int type_;

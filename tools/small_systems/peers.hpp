@@ -12,8 +12,8 @@ namespace espalier::small_systems {
 class SmallSolver {
   public:
     virtual ~SmallSolver() = default;
-    /// Each call repeats the whole computation, so that it can be timed. `values` belong to the pattern of the
-    /// constructor.
+    /// Each call repeats the whole computation, so that it can be timed. `values` belong to the pattern of
+    /// the constructor.
     virtual void analyze() = 0;
     virtual void factorize() = 0;
     /// Factorizes other values with the earlier analysis and, if the solver supports it, the earlier pivots.

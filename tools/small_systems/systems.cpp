@@ -55,8 +55,9 @@ class Entries {
     std::vector<std::vector<std::pair<Index, double>>> columns_;
 };
 
-// Cells of nodes with near neighbours and, ever more rarely, far ones; a power net for every third node; clocks;
-// transistors, whose currents depend on the voltage of a third node; and voltage sources, whose diagonal is zero.
+// Cells of nodes with near neighbours and, ever more rarely, far ones; a power net for every third node;
+// clocks; transistors, whose currents depend on the voltage of a third node; and voltage sources, whose
+// diagonal is zero.
 CscMatrix<double> circuit(Index n) {
     SplitMix64 random(17);
     Index const sources = n / 100 + 1, nodes = n - sources;
@@ -71,7 +72,8 @@ CscMatrix<double> circuit(Index n) {
         if (k % 3 == 0) entries.connect(k, k % 2, random.uniform(1, 10));
         if (k % 500 == 2) entries.connect(k, 2 + k % 4, random.uniform(0.1, 1));
         if (k % 4 == 0) { // the current from drain to source follows the gate
-            Index const gate = std::max<Index>(0, k - 1 - random.below(20)), source = std::min(nodes - 1, k + 1);
+            Index const gate = std::max<Index>(0, k - 1 - random.below(20)),
+                        source = std::min(nodes - 1, k + 1);
             double const slope = random.uniform(0.1, 2);
             entries.add(k, gate, slope);
             entries.add(source, gate, -slope);
@@ -94,7 +96,8 @@ CscMatrix<double> resistors(Index n) {
         for (Index x = 0; x < side; ++x) {
             Index const lower = 2 * (y * side + x), upper = lower + 1;
             if (x + 1 < side && random.below(20) > 0) entries.connect(lower, lower + 2, random.uniform(1, 2));
-            if (y + 1 < side && random.below(20) > 0) entries.connect(upper, upper + 2 * side, random.uniform(1, 2));
+            if (y + 1 < side && random.below(20) > 0)
+                entries.connect(upper, upper + 2 * side, random.uniform(1, 2));
             if (random.below(7) == 0) entries.connect(lower, upper, random.uniform(5, 10));
             entries.add(lower, lower, 1e-3);
             entries.add(upper, upper, 1e-3);
@@ -102,8 +105,8 @@ CscMatrix<double> resistors(Index n) {
     return entries.matrix();
 }
 
-// A distribution network: feeders with branches and a few tie lines, three phases at a bus, and converters with their
-// own states, which depend on their bus alone.
+// A distribution network: feeders with branches and a few tie lines, three phases at a bus, and converters
+// with their own states, which depend on their bus alone.
 CscMatrix<double> microgrid(Index n) {
     SplitMix64 random(19);
     Index const buses = n / 4;
@@ -127,9 +130,9 @@ CscMatrix<double> microgrid(Index n) {
     return entries.matrix();
 }
 
-// A chemical plant, as in the matrices bayer of the SuiteSparse collection: columns of 40 trays with five components and a
-// temperature. The components of a tray depend on those of the next trays, and all of them on the temperature; feeds come
-// from trays of other columns. The equations have very different scales.
+// A chemical plant, as in the matrices bayer of the SuiteSparse collection: columns of 40 trays with five
+// components and a temperature. The components of a tray depend on those of the next trays, and all of them
+// on the temperature; feeds come from trays of other columns. The equations have very different scales.
 CscMatrix<double> plant(Index n) {
     SplitMix64 random(22);
     constexpr Index unknowns = 6, temperature = 5, trays_of_column = 40;
@@ -146,7 +149,8 @@ CscMatrix<double> plant(Index n) {
                 entries.add(row, of_tray * unknowns + of, scale * value);
             };
             if (c == temperature) { // the fractions add up to one, so that its own diagonal entry is zero
-                for (Index other = 0; other < temperature; ++other) add(tray, other, random.uniform(0.5, 1.5));
+                for (Index other = 0; other < temperature; ++other)
+                    add(tray, other, random.uniform(0.5, 1.5));
                 continue;
             }
             add(tray, c, random.uniform(2, 3));
@@ -194,10 +198,15 @@ CscMatrix<double> band(Index n) {
 
 CscMatrix<double> make_system(std::string const& name) {
     static std::map<std::string, std::function<CscMatrix<double>(Index)>> const kinds = {
-        {"circuit", circuit}, {"resistors", resistors}, {"microgrid", microgrid},
-        {"plant", plant},     {"kkt", kkt},             {"band", band}};
+        {"circuit", circuit},
+        {"resistors", resistors},
+        {"microgrid", microgrid},
+        {"plant", plant},
+        {"kkt", kkt},
+        {"band", band}};
     auto const colon = name.find(':');
-    if (auto const kind = kinds.find(name.substr(0, colon)); kind != kinds.end() && colon != std::string::npos)
+    if (auto const kind = kinds.find(name.substr(0, colon));
+        kind != kinds.end() && colon != std::string::npos)
         return kind->second(std::stoll(name.substr(colon + 1)));
     auto read = read_matrix(name, 1);
     if (auto* const real = std::get_if<CscMatrix<double>>(&read.matrix)) return std::move(*real);

@@ -158,7 +158,7 @@ Comparison compare(Trace const& predicted, Trace const& measured, std::string_vi
     if (here && !there) refuse(measured, "measured", std::string(phase_name));
     Side sides[] = {make_side(predicted, here.value_or(whole(predicted))),
                     make_side(measured, there.value_or(whole(measured)))};
-    KindTimes KindComparison::*const members[] = {&KindComparison::predicted, &KindComparison::measured};
+    KindTimes KindComparison::* const members[] = {&KindComparison::predicted, &KindComparison::measured};
     std::map<std::string, std::size_t> by_name;
     for (std::size_t s = 0; s < 2; ++s) {
         auto const times = statistics(sides[s].trace, sides[s].window).kinds;

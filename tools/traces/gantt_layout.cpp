@@ -109,8 +109,8 @@ class PanelBuilder {
     double y_, row_height_;
     std::array<double, 2> bracket_x_;
     std::map<std::pair<std::int32_t, std::int32_t>, int> curves_; ///< Samples by process and variable.
-    std::map<std::int32_t, std::map<std::int32_t, std::vector<std::int32_t>>>
-        threads_of_; ///< By process and node.
+    /// By process and node.
+    std::map<std::int32_t, std::map<std::int32_t, std::vector<std::int32_t>>> threads_of_;
     std::size_t num_threads_ = 0;
     LayoutPanel result_;
 };

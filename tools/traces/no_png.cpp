@@ -5,7 +5,8 @@
 namespace espalier::trace {
 
 std::unique_ptr<Canvas> png_canvas(double, double, double) {
-    throw Error(Status::unsupported, "this build has no cairo, which draws PNG files; write SVG or HTML instead");
+    throw Error(Status::unsupported,
+                "this build has no cairo, which draws PNG files; write SVG or HTML instead");
 }
 
 // Somewhat wider than the mean letter of a sans-serif font.

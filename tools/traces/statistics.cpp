@@ -7,8 +7,8 @@ namespace espalier::trace {
 namespace {
 
 // In the order of Category.
-constexpr Nanoseconds ThreadTimes::*time_in[] = {&ThreadTimes::busy, &ThreadTimes::communication,
-                                                 &ThreadTimes::overhead, &ThreadTimes::idle};
+constexpr Nanoseconds ThreadTimes::* time_in[] = {&ThreadTimes::busy, &ThreadTimes::communication,
+                                                  &ThreadTimes::overhead, &ThreadTimes::idle};
 
 bool is_progress_thread(Trace const& trace, std::int32_t container) {
     auto const category_of = [&](State const& state) { return trace.kinds()[state.kind].category; };

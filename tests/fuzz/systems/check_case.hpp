@@ -114,7 +114,8 @@ template <class T> class Case {
             for (Step<T>& step : steps) {
                 bool const is_root = comm.rank() == 0;
                 auto const& a = is_root ? step.a : CscMatrix<T>();
-                auto const found = ask(solver, a, is_root ? step.b : std::vector<T>(), [&] { solver.factorize(a); });
+                auto const found =
+                    ask(solver, a, is_root ? step.b : std::vector<T>(), [&] { solver.factorize(a); });
                 if (is_root) step.answers = found;
             }
             if (change_ && !steps.back().answers.error) updated = update(solver, steps.back());
@@ -171,7 +172,8 @@ template <class T> class Case {
             (void)solver.update(after.a, *change_, sign_);
         } catch (Error const& error) {
             bool const is_expected = error.status() == Status::not_positive_definite ||
-                                     error.status() == Status::singular || error.status() == Status::unsupported;
+                                     error.status() == Status::singular ||
+                                     error.status() == Status::unsupported;
             if (!is_expected) throw;
             return std::nullopt;
         }
@@ -200,9 +202,8 @@ template <class T> class Case {
             }
     }
 
-    template <class Factorize>
-    Answers<T> ask(Solver<T>& solver, CscMatrix<T> const& a, std::vector<T> const& b,
-                   Factorize const& factorize) const {
+    template <class Factorize> Answers<T> ask(Solver<T>& solver, CscMatrix<T> const& a,
+                                              std::vector<T> const& b, Factorize const& factorize) const {
         Answers<T> out;
         try {
             factorize();
@@ -239,7 +240,8 @@ template <class T> class Case {
     }
 
     static bool has_note(Report const& report, std::string_view beginning) {
-        return std::ranges::any_of(report.notes, [&](auto const& note) { return note.starts_with(beginning); });
+        return std::ranges::any_of(report.notes,
+                                   [&](auto const& note) { return note.starts_with(beginning); });
     }
 
     // Nothing if the factors are too inaccurate for the result.
@@ -258,10 +260,10 @@ template <class T> class Case {
             judge(step.a, step.b, step.answers, tally);
         } catch (Wrong const& wrong) {
             RefineReport const& refined = step.answers.refined;
-            std::string text =
-                fmt::format("{}: {}\n    {} after {} steps of {}, backward error {:.1e}, at first {:.1e}", which,
-                            wrong.what(), to_string(refined.status), refined.iterations, to_string(refined.method),
-                            refined.backward_error, refined.history.empty() ? -1 : refined.history.front());
+            std::string text = fmt::format(
+                "{}: {}\n    {} after {} steps of {}, backward error {:.1e}, at first {:.1e}", which,
+                wrong.what(), to_string(refined.status), refined.iterations, to_string(refined.method),
+                refined.backward_error, refined.history.empty() ? -1 : refined.history.front());
             for (auto const& note : step.answers.report.notes) text += "\n    note: " + note;
             throw Wrong(text);
         }
@@ -311,8 +313,8 @@ template <class T> class Case {
     // c n g u with the growth g that the pivoting allows.
     [[nodiscard]] double lost_digits(Reference<T> const& truth, Report const& report) const {
         // A factorization that failed has not reported its scalar.
-        bool const is_single = epsilon<T> > 1e-10 || report.factor.scalar == Scalar::s ||
-                               report.factor.scalar == Scalar::c;
+        bool const is_single =
+            epsilon<T> > 1e-10 || report.factor.scalar == Scalar::s || report.factor.scalar == Scalar::c;
         double const u = is_single ? epsilon<float> : epsilon<double>;
         double growth = 1;
         bool const has_pivots =
@@ -348,7 +350,8 @@ template <class T> class Case {
         Index const n = truth.matrix.cols;
         double const u = static_cast<double>(epsilon<T>);
         if (!std::ranges::all_of(found.x, [](T value) { return is_finite(value); }))
-            return require(found.refined.status != Status::ok, "status ok with a solution that is not finite");
+            return require(found.refined.status != Status::ok,
+                           "status ok with a solution that is not finite");
         double normwise = 0, componentwise = 0;
         long double norm = 0;
         for (Index i = 0; i < n; ++i) {
@@ -409,8 +412,9 @@ template <class T> class Case {
             return re.value();
     }
 
-    // The error is op(A)^-1 (b - op(A) x). The difference to a solution by the reference would have the rounding errors
-    // of that solution, which are larger than the error of small entries of a badly scaled one.
+    // The error is op(A)^-1 (b - op(A) x). The difference to a solution by the reference would have the
+    // rounding errors of that solution, which are larger than the error of small entries of a badly scaled
+    // one.
     void judge_forward_error(Reference<T> const& truth, std::vector<T> const& b,
                              Answers<T> const& found) const {
         double const bound = found.refined.forward_error;
@@ -451,15 +455,16 @@ template <class T> class Case {
         double const lost =
             std::max(truth.scaled_condition, truth.rcond > 0 ? 1 / truth.rcond : infinity) * rounding;
         if (lost < 0.01)
-            require(found.rcond >= 0.9 * truth.rcond && (found.rcond <= 10 * truth.rcond || !found.rcond_is_sure),
+            require(found.rcond >= 0.9 * truth.rcond &&
+                        (found.rcond <= 10 * truth.rcond || !found.rcond_is_sure),
                     "rcond = {:.2e}, actually {:.2e}", found.rcond, truth.rcond);
         else if (found.rcond_is_sure)
             require(found.rcond <= 1000 * (truth.rcond + rounding), "rcond = {:.2e}, actually {:.2e}",
                     found.rcond, truth.rcond);
     }
 
-    // Status ok bounds the backward error by the tolerance, and judge_backward_errors() has compared it with the true
-    // one; the factors must also show that the matrix is singular.
+    // Status ok bounds the backward error by the tolerance, and judge_backward_errors() has compared it with
+    // the true one; the factors must also show that the matrix is singular.
     void judge_singular(Reference<T> const& truth, Answers<T> const& found) const {
         double const u = static_cast<double>(epsilon<T>);
         require(found.report.factor.rcond <= 1000 * u * static_cast<double>(truth.matrix.cols),
@@ -478,24 +483,29 @@ template <class T> class Case {
                 static_cast<double>(std::abs(ratio - X(1))));
     }
 
-    // The entries are not refined. Without supernodes, entries may grow more than `lost` allows; the first backward error
-    // shows how much.
-    void judge_inverse(Dense<X> const& dense, Reference<T> const& truth, Answers<T> const& answers, double lost) const {
+    // The entries are not refined. Without supernodes, entries may grow more than `lost` allows; the first
+    // backward error shows how much.
+    void judge_inverse(Dense<X> const& dense, Reference<T> const& truth, Answers<T> const& answers,
+                       double lost) const {
         CscMatrix<T> const& found = *answers.inverse;
         auto const& errors = answers.refined.history;
-        double const growth = errors.empty() ? 1 : std::max(1.0, errors.front() / static_cast<double>(100 * epsilon<T>));
+        double const growth =
+            errors.empty() ? 1 : std::max(1.0, errors.front() / static_cast<double>(100 * epsilon<T>));
         auto const scaled = equilibrated(dense);
         long double largest = 0; // entry of the scaled inverse
         for (Index j = 0; j < dense.cols; ++j)
             for (Index i = 0; i < dense.cols; ++i)
-                largest = std::max(largest, std::abs(truth.inverse(i, j)) / (scaled.column[i] * scaled.row[j]));
+                largest =
+                    std::max(largest, std::abs(truth.inverse(i, j)) / (scaled.column[i] * scaled.row[j]));
         for (Index j = 0; j < found.cols; ++j)
             for (Offset p : found.entries_of(j)) {
                 Index const i = found.row_ind[p];
                 long double const error = std::abs(X(found.values[p]) - truth.inverse(i, j));
-                long double const allowed = static_cast<long double>(1000 * lost * growth + 100 * epsilon<T>) * largest *
-                                            scaled.column[i] * scaled.row[j];
-                require(error <= allowed, "entry ({}, {}) of the inverse is wrong by {:.1e}; allowed are {:.1e}", i, j,
+                long double const allowed =
+                    static_cast<long double>(1000 * lost * growth + 100 * epsilon<T>) * largest *
+                    scaled.column[i] * scaled.row[j];
+                require(error <= allowed,
+                        "entry ({}, {}) of the inverse is wrong by {:.1e}; allowed are {:.1e}", i, j,
                         static_cast<double>(error), static_cast<double>(allowed));
             }
     }

@@ -1,12 +1,12 @@
 // Solves random systems in random ways and compares all results with a dense reference in long double
 // (check_case.hpp).
 //
-//     fuzz_systems [--seed S] [--seconds T | --count N]     many cases; by default a random seed and 10 seconds
-//     fuzz_systems --case C                                 the one case that a failure has named
+//     fuzz_systems [--seed S] [--seconds T | --count N]     many cases; by default a random seed and 10
+//     seconds fuzz_systems --case C                                 the one case that a failure has named
 //
-// A crash, and a case that takes more than a minute of processor time or ten minutes, end the program with the name of the
-// case.
-// The exit status is 0 if all results are right, 1 if one is wrong, and 2 for wrong arguments.
+// A crash, and a case that takes more than a minute of processor time or ten minutes, end the program with
+// the name of the case. The exit status is 0 if all results are right, 1 if one is wrong, and 2 for wrong
+// arguments.
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ namespace {
 using namespace espalier;
 
 constexpr unsigned longest_case = 600, most_processor_time = 60; // seconds
-volatile std::uint64_t current_case = 0;
+std::uint64_t volatile current_case = 0;
 
 extern "C" void name_case(int signal) {
     char text[100]; // printf may allocate
@@ -105,7 +105,8 @@ int main(int count_of_arguments, char** arguments) {
     };
     long tried = 0, wrong = 0;
     for (; count >= 0 ? tried < count : elapsed() < seconds; ++tried)
-        if (!passes(hash_bits(hash_bits(seed) + static_cast<std::uint64_t>(tried)) >> 16, false, tally) && ++wrong == 20)
+        if (!passes(hash_bits(hash_bits(seed) + static_cast<std::uint64_t>(tried)) >> 16, false, tally) &&
+            ++wrong == 20)
             break;
     std::printf("%ld cases in %.0f s: %ld systems solved, %ld inaccurate, %ld singular, %ld refused; %ld "
                 "cases wrong\n",

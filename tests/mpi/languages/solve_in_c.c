@@ -164,12 +164,12 @@ static void results_are_on_process_0(void) {
     OK(solver, espalier_schur_complement(solver, root ? s : NULL, root ? 2 : 0));
     if (root) CHECK(fabs(s[0] - 1.0 / 39) < 1e-12 && fabs(s[1] + 1.0 / 39) < 1e-12);
     b[0] = 3;
-    OK(solver, espalier_condense(solver, ESPALIER_OP_NONE, root, root ? b : NULL, n, root ? r : NULL,
-                                 root ? 2 : 0));
+    OK(solver,
+       espalier_condense(solver, ESPALIER_OP_NONE, root, root ? b : NULL, n, root ? r : NULL, root ? 2 : 0));
     if (root) CHECK(fabs(r[0] - 3) < 1e-12 && fabs(r[1]) < 1e-12);
     r[0] = 39, r[1] = 0, b[0] = 0;
-    OK(solver, espalier_expand(solver, ESPALIER_OP_NONE, root, root ? b : NULL, n, root ? r : NULL, root ? 2 : 0,
-                               root ? x : NULL, root ? n : 0));
+    OK(solver, espalier_expand(solver, ESPALIER_OP_NONE, root, root ? b : NULL, n, root ? r : NULL,
+                               root ? 2 : 0, root ? x : NULL, root ? n : 0));
     if (root) CHECK(fabs(x[13] - 26) < 1e-9);
     espalier_destroy(&solver);
 }

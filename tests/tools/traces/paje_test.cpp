@@ -177,10 +177,13 @@ TEST(Paje, SurvivesAnyChange) {
     auto const whole = text_of(Trace(sample_parts()));
     // The definitions at the head are the longer part.
     for (std::string const& text : {whole, whole.substr(0, whole.size() / 2)})
-        EXPECT_GT(test::refused_mutations(text, [&](std::string const& changed) {
-            Trace const trace = read_paje(folder.write("trace.paje", changed));
-            EXPECT_FALSE(text_of(trace).empty());
-        }), 0);
+        EXPECT_GT(test::refused_mutations(text,
+                                          [&](std::string const& changed) {
+                                              Trace const trace =
+                                                  read_paje(folder.write("trace.paje", changed));
+                                              EXPECT_FALSE(text_of(trace).empty());
+                                          }),
+                  0);
 }
 
 TEST(Paje, NamesFileAndLineOfWhatItCannotRead) {

@@ -51,11 +51,11 @@ void watch_signals() {
     std::thread(stop_when_signalled).detach();
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = wake_signal_thread;
     action.sa_flags = SA_RESTART;
     for (int const signal : {SIGINT, SIGTERM, SIGHUP}) {
-        struct sigaction inherited {};
+        struct sigaction inherited{};
         sigaction(signal, nullptr, &inherited);
         if (inherited.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr); // keep the effect of nohup
     }
@@ -81,7 +81,8 @@ void print_error(Status status, std::string const& message) {
 void print_lack_of_memory() noexcept {
     std::lock_guard const lock(guard);
     static constexpr std::string_view text = "espalier: error: out of memory\n";
-    if (!silent && write(STDERR_FILENO, text.data(), text.size()) < 0) return; // the failure cannot be reported
+    if (!silent && write(STDERR_FILENO, text.data(), text.size()) < 0)
+        return; // the failure cannot be reported
     silent = true;
     status_at_signal = Status::out_of_memory;
 }

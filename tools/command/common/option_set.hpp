@@ -80,8 +80,12 @@ class OptionSet {
     [[nodiscard]] std::vector<OptionText> const& declared() const { return declared_; }
 
   private:
-    template <class Value> struct PlainOf { using type = Value; };
-    template <class Value> struct PlainOf<std::optional<Value>> { using type = Value; };
+    template <class Value> struct PlainOf {
+        using type = Value;
+    };
+    template <class Value> struct PlainOf<std::optional<Value>> {
+        using type = Value;
+    };
     template <class Value> using Plain = typename PlainOf<Value>::type;
 
     void remember(OptionText text, CLI::Option* option);

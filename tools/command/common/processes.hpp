@@ -18,9 +18,9 @@ void set_processes(Communicator const& world);
 /// The number of processes of the command; 1 without a launcher.
 [[nodiscard]] int num_processes();
 
-/// Process 0: returns the first `count` processes (all if there is no count). The other processes among them create a
-/// solver of this scalar type, so process 0 must create its solver with the result at once. There is one solver at a
-/// time.
+/// Process 0: returns the first `count` processes (all if there is no count). The other processes among them
+/// create a solver of this scalar type, so process 0 must create its solver with the result at once. There is
+/// one solver at a time.
 [[nodiscard]] Communicator processes_for_solver(Scalar scalar, std::optional<int> count = std::nullopt);
 
 /// Process 0: creates a solver of all processes. There is one solver at a time.

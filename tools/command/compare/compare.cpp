@@ -95,8 +95,8 @@ bool attempt(CompareRow& row, std::function<void()> const& body) {
 
 Subcommand compare_command() {
     return make_subcommand<CompareOptions>(
-        "compare", "run the same work under several settings and print a table", compare_help, declare_compare,
-        [](CompareOptions const& options) { check(options); }, compare);
+        "compare", "run the same work under several settings and print a table", compare_help,
+        declare_compare, [](CompareOptions const& options) { check(options); }, compare);
 }
 
 } // namespace espalier::command

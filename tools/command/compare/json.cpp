@@ -33,10 +33,8 @@ Json row_json(CompareRecord const& record, CompareRow const& row) {
     json["split_chosen"] = row.runs.empty() ? Json(nullptr) : Json(to_string(row.schedule.splitting));
     json["narrowest_block"] = row.schedule.narrowest_block;
     json["widest_block"] = row.schedule.widest_block;
-    json["schedule_expected_s"] =
-        row.schedule.expected_s < 0 ? Json(nullptr) : Json(row.schedule.expected_s);
-    json["schedule_default_s"] =
-        row.schedule.default_s < 0 ? Json(nullptr) : Json(row.schedule.default_s);
+    json["schedule_expected_s"] = row.schedule.expected_s < 0 ? Json(nullptr) : Json(row.schedule.expected_s);
+    json["schedule_default_s"] = row.schedule.default_s < 0 ? Json(nullptr) : Json(row.schedule.default_s);
     json["notes"] = row.notes;
     json["status"] = to_string(row.status);
     json["message"] = row.message.empty() ? Json(nullptr) : Json(row.message);

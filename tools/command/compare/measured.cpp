@@ -75,7 +75,8 @@ template <class T> class Measurement {
     void analyze(std::size_t k) {
         RunOptions const& run = cases_[k].run;
         Options library = run.library;
-        if (library.supernodes == Toggle::automatic) library.supernodes = Toggle::on; // schedules are compared
+        if (library.supernodes == Toggle::automatic)
+            library.supernodes = Toggle::on; // schedules are compared
         auto solver = std::make_unique<Solver<T>>(library, processes_for_solver(scalar_of<T>, run.processes));
         solver->analyze(matrix_);
         AnalysisReport const& analysis = solver->report().analysis;

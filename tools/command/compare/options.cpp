@@ -57,10 +57,11 @@ constexpr std::string_view processes = "processes", right_hand_sides = "nrhs";
 
 // Settings without effect on a simulation. The table would suggest that they have one.
 constexpr std::array<std::string_view, 17> without_effect = {
-    "method",    "levels",       "block-size",            "coarsen",    "runtime",
-    "topology",  "refine",       "max-refine-iterations", "tolerance",     "bind",
-    "condition", "record-trace", "pivot-threshold",       "pivoting",      "pivot-tolerance",
-    "supernodes", right_hand_sides};
+    "method",          "levels",   "block-size",      "coarsen",
+    "runtime",         "topology", "refine",          "max-refine-iterations",
+    "tolerance",       "bind",     "condition",       "record-trace",
+    "pivot-threshold", "pivoting", "pivot-tolerance", "supernodes",
+    right_hand_sides};
 
 void require_name(std::string const& name) {
     auto names = option_names();
@@ -98,8 +99,8 @@ bool is_given(RunOptions const& run, std::string const& name) {
 
 // What SchedulePolicy::automatic chooses.
 constexpr std::array<std::string_view, 9> chosen_by_auto = {
-    "split",         "split-width", "split-rows", "split-idle",         "split-seconds",
-    "push-init",     "push",        "select",     "subtrees-per-worker"};
+    "split",     "split-width", "split-rows", "split-idle",         "split-seconds",
+    "push-init", "push",        "select",     "subtrees-per-worker"};
 
 // Whether some combination has several simulated processes.
 bool has_messages(CompareOptions const& options) {
@@ -178,11 +179,10 @@ void declare_compare(OptionSet& set, CompareOptions& options) {
         "started, or that are simulated)"};
     for (std::string_view const name : option_names()) vary.choices.push_back(fmt::format("{}=", name));
     vary.choices.insert(vary.choices.end(), {"nrhs=", "processes="});
-    set.value(
-        vary, [&options](std::string const& text) { take_variation(options, text); }, true);
-    set.count({"--repeat", "R",
-               "runs of each combination; combinations take turns, and the table has medians [3]"},
-              options.repeat, 1, 10'000);
+    set.value(vary, [&options](std::string const& text) { take_variation(options, text); }, true);
+    set.count(
+        {"--repeat", "R", "runs of each combination; combinations take turns, and the table has medians [3]"},
+        options.repeat, 1, 10'000);
     set.text({"--simulate", "MACHINE",
               "simulate every combination on MACHINE instead of running it; spelled as for 'espalier "
               "simulate --machine', or 'here'"},

@@ -11,7 +11,7 @@ namespace espalier::command {
 
 namespace {
 
-std::vector<double> of_all(std::vector<CompareSample> const& runs, double CompareSample::*member) {
+std::vector<double> of_all(std::vector<CompareSample> const& runs, double CompareSample::* member) {
     std::vector<double> values;
     for (CompareSample const& run : runs) values.push_back(run.*member);
     return values;
@@ -19,19 +19,19 @@ std::vector<double> of_all(std::vector<CompareSample> const& runs, double Compar
 
 using Value = std::optional<double>;
 
-auto median_of(double CompareSample::*member) {
+auto median_of(double CompareSample::* member) {
     return [member](CompareRecord const&, CompareRow const& row) -> Value { return row.median(member); };
 }
 
 // The median of a number that simulations do not have.
-auto measured(double CompareSample::*member) {
+auto measured(double CompareSample::* member) {
     return [member](CompareRecord const& record, CompareRow const& row) {
         return record.asked.is_simulated() ? std::nullopt : Value(row.median(member));
     };
 }
 
 // A number that all runs of a row share.
-template <class Member> auto of_row(Member CompareRow::*member) {
+template <class Member> auto of_row(Member CompareRow::* member) {
     return [member](CompareRecord const&, CompareRow const& row) -> Value { return row.*member; };
 }
 
@@ -64,7 +64,8 @@ Value backward_error(CompareRecord const& record, CompareRow const& row) {
 
 bool is_same_simulation(CompareRow const& a, CompareRow const& b) {
     auto const results = [](CompareRow const& row) {
-        return std::tie(row.runs, row.tasks, row.messages, row.message_bytes, row.memory_bytes, row.idle_share);
+        return std::tie(row.runs, row.tasks, row.messages, row.message_bytes, row.memory_bytes,
+                        row.idle_share);
     };
     return a.status == Status::ok && b.status == Status::ok && results(a) == results(b);
 }
@@ -78,15 +79,15 @@ std::string CompareRow::name(std::vector<Variation> const& vary) const {
     return text;
 }
 
-double CompareRow::median(double CompareSample::*member) const {
+double CompareRow::median(double CompareSample::* member) const {
     return command::median(of_all(runs, member));
 }
 
-double CompareRow::least(double CompareSample::*member) const {
+double CompareRow::least(double CompareSample::* member) const {
     return runs.empty() ? 0 : std::ranges::min(of_all(runs, member));
 }
 
-double CompareRow::most(double CompareSample::*member) const {
+double CompareRow::most(double CompareSample::* member) const {
     return runs.empty() ? 0 : std::ranges::max(of_all(runs, member));
 }
 

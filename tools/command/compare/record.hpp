@@ -66,21 +66,21 @@ struct CompareRow {
     std::vector<std::string> notes;  ///< The notes of the reports or of the simulation, each once.
     std::vector<CompareSample> runs; ///< The finished runs.
     ScheduleReport schedule;
-    double analysis_s = 0;           ///< Time of the analysis, which is not repeated.
+    double analysis_s = 0; ///< Time of the analysis, which is not repeated.
     double flops = 0;
     double memory_bytes = 0; ///< Memory of the process that needs most.
     double tasks = 0;
     double messages = 0;
     double message_bytes = 0;
-    std::optional<double> predicted_s; ///< Prediction for a measured factorization.
+    std::optional<double> predicted_s;       ///< Prediction for a measured factorization.
     std::optional<double> predicted_solve_s; ///< Prediction for a measured solve with one right-hand side.
-    std::optional<double> idle_share;  ///< Share of the time of simulated workers.
+    std::optional<double> idle_share;        ///< Share of the time of simulated workers.
 
     /// "schedule=static, threads=2".
     [[nodiscard]] std::string name(std::vector<Variation> const& vary) const;
-    [[nodiscard]] double median(double CompareSample::*member) const;
-    [[nodiscard]] double least(double CompareSample::*member) const;
-    [[nodiscard]] double most(double CompareSample::*member) const;
+    [[nodiscard]] double median(double CompareSample::* member) const;
+    [[nodiscard]] double least(double CompareSample::* member) const;
+    [[nodiscard]] double most(double CompareSample::* member) const;
     /// (slowest - fastest) / median factorization.
     [[nodiscard]] double spread() const;
 };

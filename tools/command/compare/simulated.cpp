@@ -15,11 +15,24 @@ namespace espalier::command {
 
 namespace {
 
-constexpr std::array<std::string_view, 18> of_simulation = {
-    "threads",         "schedule",        "push-init",           "push",         "select",
-    "strict",          "seed",            "alloc",               "split",        "split-width",
-    "split-rows",      "split-idle",      "split-seconds",       "comm-threads", "comm-own-core",
-    "max-block-width", "min-block-width", "subtrees-per-worker"};
+constexpr std::array<std::string_view, 18> of_simulation = {"threads",
+                                                            "schedule",
+                                                            "push-init",
+                                                            "push",
+                                                            "select",
+                                                            "strict",
+                                                            "seed",
+                                                            "alloc",
+                                                            "split",
+                                                            "split-width",
+                                                            "split-rows",
+                                                            "split-idle",
+                                                            "split-seconds",
+                                                            "comm-threads",
+                                                            "comm-own-core",
+                                                            "max-block-width",
+                                                            "min-block-width",
+                                                            "subtrees-per-worker"};
 
 bool decides_about_analysis(std::string_view name) {
     return std::find(of_simulation.begin(), of_simulation.end(), name) == of_simulation.end();

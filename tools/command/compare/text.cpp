@@ -134,12 +134,12 @@ std::string compare_text(CompareRecord const& record) {
     for (auto const& [note, rows] : rows_with_notes(record))
         text += fmt::format("note        {} of {}: {}\n", rows, counted(record.rows.size(), "row"), note);
     for (std::string const& name : record.without_difference())
-        text += fmt::format("note        --vary {} makes no difference: its values give equal schedules here\n",
-                            name);
+        text += fmt::format(
+            "note        --vary {} makes no difference: its values give equal schedules here\n", name);
     for (CompareRow const& row : record.rows)
         if (row.schedule.expected_s >= 0)
-            text += fmt::format("chosen      {}: {}\n", row.name(record.asked.vary),
-                                schedule_text(row.schedule));
+            text +=
+                fmt::format("chosen      {}: {}\n", row.name(record.asked.vary), schedule_text(row.schedule));
     if (record.base() != nullptr && record.base() != record.rows.data())
         text += fmt::format("note        ratios are to {}, as rows before it failed\n",
                             record.base()->name(record.asked.vary));

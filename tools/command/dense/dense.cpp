@@ -113,7 +113,8 @@ void declare_dense(OptionSet& set, DenseOptions& options) {
                [&options](std::size_t k) { options.kind = static_cast<DenseKind>(k); });
     set.count({"--n", "N", "order of the matrix [4000]"}, options.grid.n, 1, 1'000'000);
     set.count({"--tile", "B", "order of its tiles [256]"}, options.grid.tile, 1, 20'000);
-    set.count({"--repeat", "R", "number of real factorizations, each of a new matrix; the report has the median [3]"},
+    set.count({"--repeat", "R",
+               "number of real factorizations, each of a new matrix; the report has the median [3]"},
               options.repeat, 1, 10'000);
     set.value(
         {"--tolerance", "E", "error up to which the factorization counts as correct [1e-12]"},
@@ -174,9 +175,9 @@ policies. Memory on another NUMA node and memory that many threads use at once s
 } // namespace
 
 Subcommand dense_command() {
-    Subcommand command = make_subcommand<DenseOptions>(
-        "dense", "run or simulate tiled dense Cholesky or QR, to try schedules", dense_help, declare_dense,
-        check_dense, dense);
+    Subcommand command =
+        make_subcommand<DenseOptions>("dense", "run or simulate tiled dense Cholesky or QR, to try schedules",
+                                      dense_help, declare_dense, check_dense, dense);
     command.takes_file = false;
     return command;
 }

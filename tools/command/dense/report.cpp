@@ -124,8 +124,9 @@ std::string dense_text(DenseRecord const& record) {
         text += fmt::format("pages       {} on another node than the owner; their tasks are at home there\n",
                             counted(record.followed_tiles, "tile"));
     if (record.tiles_of_node.size() > 1 && run.local_share)
-        text += fmt::format("nodes       {} tiles; {:.1f} % of the tasks on the node of the tile that they write\n",
-                            fmt::join(record.tiles_of_node, " + "), 100 * *run.local_share);
+        text += fmt::format(
+            "nodes       {} tiles; {:.1f} % of the tasks on the node of the tile that they write\n",
+            fmt::join(record.tiles_of_node, " + "), 100 * *run.local_share);
     if (record.predicted_s) text += fmt::format("predicted   {}\n", readable_seconds(*record.predicted_s));
     text += fmt::format("time        {}", readable_seconds(median(record.times_s())));
     if (record.runs.size() > 1)

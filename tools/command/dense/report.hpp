@@ -52,8 +52,10 @@ struct DenseRecord {
     DgemmRate dgemm;
     TileRates rates{};
     std::int64_t tasks = 0;
-    std::int64_t followed_tiles = 0; ///< Tiles that are not on the node of their owner; their tasks have other homes.
-    std::vector<std::int64_t> tiles_of_node; ///< The tiles that the system reports on each node; empty on another machine.
+    /// Tiles that are not on the node of their owner; their tasks have other homes.
+    std::int64_t followed_tiles = 0;
+    /// The tiles that the system reports on each node; empty on another machine.
+    std::vector<std::int64_t> tiles_of_node;
     double work_s = 0; ///< Time of all tasks, from the rates of the kernels.
     double critical_path_s = 0;
     std::optional<double> predicted_s; ///< Makespan of the static schedule.

@@ -65,8 +65,8 @@ std::string text_of(DenseSimulation const& record) {
     std::string text = matrix_line(asked, record.tasks);
     text +=
         fmt::format("machine     {} on {}{} (simulated), {}, alloc {}\n", counted(record.threads, "thread"),
-                    record.cores < record.threads ? counted(record.cores, "core") + " of " : "", record.machine,
-                    counted(record.nodes, "NUMA node"), to_string(asked.library.allocation));
+                    record.cores < record.threads ? counted(record.cores, "core") + " of " : "",
+                    record.machine, counted(record.nodes, "NUMA node"), to_string(asked.library.allocation));
     text += fmt::format("kernels     {}\n", asked.rate ? fmt::format("{} GF/s each, as given", *asked.rate)
                                                        : std::string("measured on one core of this machine"));
     text += fmt::format("schedule    {}\n", schedule_text(asked.library));

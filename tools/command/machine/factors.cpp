@@ -65,7 +65,8 @@ std::string factor_text(double factor) {
 
 std::string numa_factors_text(NumaFactors const& factors) {
     std::string text = fmt::format("NUMA factors {}; ", factors.which_cores);
-    if (factors.region_bytes > 0) text += fmt::format("each walks through {}; ", format_bytes(factors.region_bytes));
+    if (factors.region_bytes > 0)
+        text += fmt::format("each walks through {}; ", format_bytes(factors.region_bytes));
     text += "1 is the fastest core alone\n";
     auto const nodes = static_cast<std::size_t>(factors.nodes);
     std::size_t const alone_width = std::max<std::size_t>(7 * nodes, 19);

@@ -33,8 +33,8 @@ struct MachineOptions {
 using Json = nlohmann::ordered_json;
 
 Json machine_json(Topology const& topology, BlasInfo const& blas, DgemmRate const& dgemm,
-                  std::optional<NumaFactors> const& factors,
-                  std::optional<Roofline> const& roofline, std::optional<CalibrationResult> const& calibration) {
+                  std::optional<NumaFactors> const& factors, std::optional<Roofline> const& roofline,
+                  std::optional<CalibrationResult> const& calibration) {
     Json nodes = Json::array();
     for (int node = 0; node < topology.num_nodes(); ++node) {
         auto const& facts = topology.nodes()[node];
@@ -88,13 +88,15 @@ void show_predicted(MachineOptions const& options) {
 }
 
 void check_machine(MachineOptions const& options) {
-    if (!options.simulate.empty() &&
-        (options.calibrate || options.roofline || !options.library.topology.empty() || !options.picture.empty()))
-        throw Error(Status::usage, "--simulate shows the model of a machine that is not measured; it cannot be "
-                                   "combined with --topology, --calibrate, --roofline or --picture");
+    if (!options.simulate.empty() && (options.calibrate || options.roofline ||
+                                      !options.library.topology.empty() || !options.picture.empty()))
+        throw Error(Status::usage,
+                    "--simulate shows the model of a machine that is not measured; it cannot be "
+                    "combined with --topology, --calibrate, --roofline or --picture");
     if ((options.calibrate || options.roofline) && !options.library.topology.empty())
-        throw Error(Status::usage, fmt::format("--{} measures this machine; it cannot be combined with --topology",
-                                               options.calibrate ? "calibrate" : "roofline"));
+        throw Error(Status::usage,
+                    fmt::format("--{} measures this machine; it cannot be combined with --topology",
+                                options.calibrate ? "calibrate" : "roofline"));
     refuse_same_files({{"--json", options.json}, {"--picture", options.picture}},
                       {{"--topology", machine_file(options.library.topology)},
                        {"--simulate", machine_file(options.simulate)}});
@@ -125,7 +127,8 @@ void show_machine(MachineOptions const& options) {
         print(fmt::format("BLAS        {} ({} kernels){}\n", blas.config, blas.core, where));
         print(fmt::format("dgemm       {:.1f} GF/s on one core{}, order {}\n", dgemm.gflops(), where,
                           dgemm.order));
-        print(factors ? numa_factors_text(*factors) : "NUMA factors not measured: the machine is not this one\n");
+        print(factors ? numa_factors_text(*factors)
+                      : "NUMA factors not measured: the machine is not this one\n");
         if (roofline) print(roofline_text(*roofline));
         if (calibration) print(calibration_text(*calibration));
     }
@@ -141,16 +144,18 @@ void declare_machine(OptionSet& set, MachineOptions& options) {
     OptionRow topology = option_row("topology");
     topology.help = "machine to show: an XML file of lstopo, or a description such as 'numa:2 core:8'";
     set.library(options.library, topology);
-    set.text({"--simulate", "MACHINE",
-              "show the NUMA factors that simulations on this machine assume; spelled as for 'espalier simulate "
-              "--machine'"},
-             options.simulate);
+    set.text(
+        {"--simulate", "MACHINE",
+         "show the NUMA factors that simulations on this machine assume; spelled as for 'espalier simulate "
+         "--machine'"},
+        options.simulate);
     set.group("Measurements");
     set.flag(
         {"--calibrate", "", "measure the cost model of this machine thoroughly, and keep it for later runs"},
         options.calibrate);
     set.flag({"--roofline", "",
-              "measure the kernels of a factorization by the width of panels, and compare them with the limits of a core"},
+              "measure the kernels of a factorization by the width of panels, and compare them with the "
+              "limits of a core"},
              options.roofline);
     set.count({"--dgemm-order", "N", "order of the matrices that are multiplied [1000]"}, options.dgemm_order,
               1, 20000);
@@ -176,9 +181,9 @@ to the fastest core alone.
 } // namespace
 
 Subcommand machine_command() {
-    Subcommand command =
-        make_subcommand<MachineOptions>("machine", "show cores, memory and BLAS of this machine, and their speed",
-                                        machine_help, declare_machine, check_machine, show_machine);
+    Subcommand command = make_subcommand<MachineOptions>(
+        "machine", "show cores, memory and BLAS of this machine, and their speed", machine_help,
+        declare_machine, check_machine, show_machine);
     command.takes_file = false;
     return command;
 }

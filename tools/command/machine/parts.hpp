@@ -50,9 +50,9 @@ struct Roofline {
     double bytes_per_s; ///< Bandwidth of one core.
     std::vector<RooflineOfScalar> scalars;
 };
-/// Measures the kernels of a factorization on one core for several widths of panels, in d and z: the update by the
-/// kernels of the library, by gemm of BLAS, the solve for the rows below, and the diagonal block of Cholesky. Takes
-/// some seconds.
+/// Measures the kernels of a factorization on one core for several widths of panels, in d and z: the update
+/// by the kernels of the library, by gemm of BLAS, the solve for the rows below, and the diagonal block of
+/// Cholesky. Takes some seconds.
 Roofline measure_roofline();
 /// A table for each scalar.
 std::string roofline_text(Roofline const& roofline);

@@ -1,5 +1,5 @@
-// The NUMA factors that simulations assume for a machine, which need not be this one: the tables of `espalier machine`,
-// with kernel times from the model in simulation/node_memory.hpp.
+// The NUMA factors that simulations assume for a machine, which need not be this one: the tables of `espalier
+// machine`, with kernel times from the model in simulation/node_memory.hpp.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -35,7 +35,8 @@ class FactorPrediction {
         result_.nodes = machine.num_nodes();
         result_.which_cores = "by the model, for the first core of each node";
         for (int core = 0; core < machine.threads; ++core)
-            if (core == 0 || machine.node_of(core) != machine.node_of(core - 1)) result_.cores.push_back(core);
+            if (core == 0 || machine.node_of(core) != machine.node_of(core - 1))
+                result_.cores.push_back(core);
         for (KernelCall const& call : kernel_calls(costs)) add(call);
     }
 
@@ -60,7 +61,8 @@ class FactorPrediction {
     }
 
     // A second call of each core, while the others are at work.
-    [[nodiscard]] std::vector<double> crowd(KernelCall const& call, std::function<int(int)> const& node_of_data) const {
+    [[nodiscard]] std::vector<double> crowd(KernelCall const& call,
+                                            std::function<int(int)> const& node_of_data) const {
         NodeMemory memory(machine_, bandwidth_);
         for (int core = 0; core < machine_.threads; ++core) begin(memory, call, core, node_of_data(core));
         std::vector<double> times;

@@ -1,7 +1,7 @@
-// `espalier machine --roofline`: the rates of the kernels of a factorization for several widths of blocks, compared
-// with the roof of the machine [Williams, Waterman, Patterson 2009]: the rate of the best large product, or what memory
-// allows for the operands, if that is less. Every call finds its operands in memory, as a task does whose panels have
-// left the caches.
+// `espalier machine --roofline`: the rates of the kernels of a factorization for several widths of blocks,
+// compared with the roof of the machine [Williams, Waterman, Patterson 2009]: the rate of the best large
+// product, or what memory allows for the operands, if that is less. Every call finds its operands in memory,
+// as a task does whose panels have left the caches.
 #include <algorithm>
 #include <complex>
 #include <utility>
@@ -36,8 +36,8 @@ struct Measured {
     [[nodiscard]] double gflops() const { return flops / best_s / 1e9; }
 };
 
-// The best time of a kernel on blocks of `count` entries, each of which is used once. Together they do not fit into the
-// caches. `prepare` receives every block before the first call.
+// The best time of a kernel on blocks of `count` entries, each of which is used once. Together they do not
+// fit into the caches. `prepare` receives every block before the first call.
 template <class T> double best_seconds(Index count, auto const& prepare, auto const& kernel) {
     Index const blocks = std::max<Index>(5, static_cast<Index>(pool_bytes / sizeof(T)) / count);
     std::vector<T> pool(static_cast<std::size_t>(count * blocks), T(1) / static_cast<Real<T>>(1024));
@@ -51,7 +51,9 @@ template <class T> double best_seconds(Index count, auto const& prepare, auto co
     return best;
 }
 
-template <class T> double flops_of(double multiply_adds) { return 2 * flop_factor<T> * multiply_adds; }
+template <class T> double flops_of(double multiply_adds) {
+    return 2 * flop_factor<T> * multiply_adds;
+}
 
 // Makes a block with small entries positive definite, and its triangles easy to invert.
 template <class T> void set_diagonal(T* block, Index width) {
@@ -61,14 +63,16 @@ template <class T> void set_diagonal(T* block, Index width) {
 // C -= A B^T for a panel of the given width: A is rows x width, B is width x width.
 template <class T> Measured measure_update(Index width, bool own) {
     Index const a = rows * width, b = width * width;
-    double const best = best_seconds<T>(2 * a + b, [](T*) {}, [&](T* block) {
-        MatrixView<T const> const left{block, rows, width, rows}, right{block + a, width, width, width};
-        MatrixView<T> const target{block + a + b, rows, width, rows};
-        if (own)
-            subtract_product<T>(Op::transpose, left, right, target);
-        else
-            gemm<T>(Op::none, Op::transpose, T(-1), left, right, T(1), target);
-    });
+    double const best = best_seconds<T>(
+        2 * a + b, [](T*) {},
+        [&](T* block) {
+            MatrixView<T const> const left{block, rows, width, rows}, right{block + a, width, width, width};
+            MatrixView<T> const target{block + a + b, rows, width, rows};
+            if (own)
+                subtract_product<T>(Op::transpose, left, right, target);
+            else
+                gemm<T>(Op::none, Op::transpose, T(-1), left, right, T(1), target);
+        });
     auto const m = static_cast<double>(rows), w = static_cast<double>(width);
     return {flops_of<T>(m * w * w), (3 * m * w + w * w) * sizeof(T), best};
 }
@@ -134,18 +138,20 @@ Roofline measure_roofline() {
 }
 
 std::string roofline_text(Roofline const& roofline) {
-    std::string text = fmt::format(
-        "roofline    GF/s of one core by the width of a panel with {} rows below, and % of the roof: the best product\n"
-        "            or, if that is less, memory at {:.1f} GB/s\n",
-        rows, roofline.bytes_per_s / 1e9);
+    std::string text = fmt::format("roofline    GF/s of one core by the width of a panel with {} rows below, "
+                                   "and % of the roof: the best product\n"
+                                   "            or, if that is less, memory at {:.1f} GB/s\n",
+                                   rows, roofline.bytes_per_s / 1e9);
     for (RooflineOfScalar const& scalar : roofline.scalars) {
-        text += fmt::format("  {}, best {:.1f}\n  {:>5}", to_string(scalar.scalar), scalar.best_gflops, "width");
+        text +=
+            fmt::format("  {}, best {:.1f}\n  {:>5}", to_string(scalar.scalar), scalar.best_gflops, "width");
         for (KernelRate const& rate : scalar.widths.front().second) text += fmt::format("{:>16}", rate.name);
         text += '\n';
         for (auto const& [width, rates] : scalar.widths) {
             text += fmt::format("  {:5}", width);
             for (KernelRate const& rate : rates)
-                text += fmt::format("{:>9.1f} {:>4.0f} %", rate.gflops, 100 * rate.gflops / roof(roofline, scalar, rate));
+                text += fmt::format("{:>9.1f} {:>4.0f} %", rate.gflops,
+                                    100 * rate.gflops / roof(roofline, scalar, rate));
             text += '\n';
         }
     }
@@ -162,7 +168,8 @@ Json roofline_json(Roofline const& roofline) {
                 row[rate.name] = {{"gflops", rate.gflops}, {"roof_gflops", roof(roofline, scalar, rate)}};
             by_width.push_back(row);
         }
-        scalars[std::string(to_string(scalar.scalar))] = {{"best_gflops", scalar.best_gflops}, {"widths", by_width}};
+        scalars[std::string(to_string(scalar.scalar))] = {{"best_gflops", scalar.best_gflops},
+                                                          {"widths", by_width}};
     }
     return {{"bytes_per_s", roofline.bytes_per_s}, {"scalars", scalars}};
 }

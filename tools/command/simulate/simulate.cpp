@@ -60,9 +60,10 @@ template <class T> void simulate_as(Run& run, SimulateOptions const& options, Ma
     });
     record.simulation = SimulationFacts{options.machine, timer.seconds()};
     if (model.shares_cores())
-        record.report.notes.push_back(fmt::format("the {} threads of a process share {}: a task takes longer by the number "
-                                                  "of tasks on its core",
-                                                  model.threads, counted(model.cores, "core")));
+        record.report.notes.push_back(
+            fmt::format("the {} threads of a process share {}: a task takes longer by the number "
+                        "of tasks on its core",
+                        model.threads, counted(model.cores, "core")));
     run.stop_clock();
     run.print_results();
     run.write_json();
@@ -116,7 +117,8 @@ docs/machine-file.md the file.
 } // namespace
 
 Subcommand simulate_command() {
-    return make_subcommand<SimulateOptions>("simulate", "simulate the factorization on a machine that is not available",
+    return make_subcommand<SimulateOptions>("simulate",
+                                            "simulate the factorization on a machine that is not available",
                                             simulate_help, declare_simulate, check_simulate, simulate);
 }
 

@@ -114,8 +114,10 @@ void check(RunOptions const& run) {
                        {"--null-space", run.null_space},
                        {"--trace", run.trace}},
                       input_files(run));
-    if (run.library.ordering == OrderingMethod::user && access(run.library.ordering_file.c_str(), R_OK) != 0) {
-        constexpr std::array<std::string_view, 6> methods{"dissection", "scotch", "metis", "amd", "natural", "rcm"};
+    if (run.library.ordering == OrderingMethod::user &&
+        access(run.library.ordering_file.c_str(), R_OK) != 0) {
+        constexpr std::array<std::string_view, 6> methods{"dissection", "scotch",  "metis",
+                                                          "amd",        "natural", "rcm"};
         std::string const reason = std::generic_category().message(errno);
         throw Error(Status::io_error,
                     fmt::format("--ordering '{0}' is neither a method ({1}) nor a readable file: {2}{3}",

@@ -18,7 +18,8 @@ inline constexpr int most_simulated_threads = 1 << 16;
 struct RunOptions {
     std::string matrix; ///< A file, or a generator such as lap3d:60.
     Options library;
-    std::optional<int> processes;    ///< Processes of the predicted machine; without a value those of this run.
+    /// Processes of the predicted machine; without a value those of this run.
+    std::optional<int> processes;
     std::optional<Scalar> precision; ///< Without a value: double, real or complex as the matrix is.
     std::string rhs = "ones";        ///< "ones", "random" or a file.
     std::optional<Index> nrhs;       ///< Without a value: 1, or the columns of the file.

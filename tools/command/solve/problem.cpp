@@ -162,7 +162,8 @@ template <class T> DenseMatrix<T> right_hand_sides(RunOptions const& options, In
                                 counted(nrhs, "right-hand side"), readable_bytes(needed),
                                 readable_bytes(available)));
     double const both = needed / 3 * 2;
-    if (std::uint64_t const limit = options.library.max_memory; limit > 0 && both > static_cast<double>(limit))
+    if (std::uint64_t const limit = options.library.max_memory;
+        limit > 0 && both > static_cast<double>(limit))
         throw Error(Status::out_of_memory, fmt::format("{} and their solutions need {}, and the limit is {}",
                                                        counted(nrhs, "right-hand side"), readable_bytes(both),
                                                        readable_bytes(static_cast<double>(limit))));

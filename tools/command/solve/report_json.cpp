@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/other_runtime.hpp"
 #include "options/report_table.hpp"
+#include "runtime/other_runtime.hpp"
 
 namespace espalier::command {
 

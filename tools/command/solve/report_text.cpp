@@ -73,9 +73,9 @@ void add_scalar_analysis(Table& table, Report const& report) {
 void add_incomplete_analysis(Table& table, Report const& report) {
     AnalysisReport const& analysis = report.analysis;
     IncompleteReport const& incomplete = report.incomplete;
-    table.line("analysis", "{}  (ordering {}, symbolic {}, coarsening {})", readable_seconds(analysis.total_s),
-               readable_seconds(analysis.ordering_s), readable_seconds(analysis.symbolic_s),
-               readable_seconds(analysis.mapping_s));
+    table.line("analysis", "{}  (ordering {}, symbolic {}, coarsening {})",
+               readable_seconds(analysis.total_s), readable_seconds(analysis.ordering_s),
+               readable_seconds(analysis.symbolic_s), readable_seconds(analysis.mapping_s));
     table.line("  factor", "{}, levels of fill {}, ordering {}",
                counted(incomplete.nnz_factor, "entry", "entries"), incomplete.levels,
                to_string(report.ordering));
@@ -276,10 +276,9 @@ double effective_tolerance(double asked, Scalar scalar) {
 }
 
 std::string schedule_text(ScheduleReport const& schedule) {
-    std::string const widths =
-        schedule.narrowest_block == schedule.widest_block
-            ? fmt::format("{}", schedule.widest_block)
-            : fmt::format("{} to {}", schedule.narrowest_block, schedule.widest_block);
+    std::string const widths = schedule.narrowest_block == schedule.widest_block
+                                   ? fmt::format("{}", schedule.widest_block)
+                                   : fmt::format("{} to {}", schedule.narrowest_block, schedule.widest_block);
     return fmt::format("{}, split {}, column blocks of at most {} columns: {} expected, {} with the "
                        "defaults  ({} tried in {})",
                        to_string(schedule.policy), to_string(schedule.splitting), widths,

@@ -51,12 +51,12 @@ std::string shortcoming(RunRecord const& record, bool finite) {
         message += fmt::format(" after {}; try more --levels, another --ordering, or --method direct",
                                counted(report.refine.iterations, "iteration"));
     else if (factor.pivots_replaced > 0)
-        message += fmt::format("; {} replaced{}", counted(factor.pivots_replaced, "pivot was", "pivots were"),
-                               record.asked.library.pivoting != Pivoting::static_pivots
-                                   ? ": the matrix is singular or nearly so"
-                               : record.asked.library.splitting == Splitting::two_d
-                                   ? "; --pivoting auto without --split 2d avoids this unless the matrix is singular"
-                                   : "; --pivoting auto avoids this unless the matrix is singular");
+        message += fmt::format(
+            "; {} replaced{}", counted(factor.pivots_replaced, "pivot was", "pivots were"),
+            record.asked.library.pivoting != Pivoting::static_pivots ? ": the matrix is singular or nearly so"
+            : record.asked.library.splitting == Splitting::two_d
+                ? "; --pivoting auto without --split 2d avoids this unless the matrix is singular"
+                : "; --pivoting auto avoids this unless the matrix is singular");
     if (finite && record.asked.library.refine == RefineMethod::none) message += "; allow refinement";
     return message;
 }

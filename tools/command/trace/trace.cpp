@@ -192,8 +192,7 @@ void declare_trace(OptionSet& set, TraceOptions& options) {
              options.phase);
     add_seconds(set, {"--from", "S", "start of the window, in seconds from the start of the phase [0]"},
                 options.from);
-    add_seconds(set, {"--to", "S", "end of the window, likewise [the end of the phase]"},
-                options.to);
+    add_seconds(set, {"--to", "S", "end of the window, likewise [the end of the phase]"}, options.to);
     set.text({"--compare", "PREDICTED_FILE",
               "trace of a prediction, as 'espalier analyze --trace' writes it: report its error, and draw "
               "both in one picture"},

@@ -14,8 +14,8 @@
 
 namespace espalier::python {
 
-/// values: systems x stored entries of the pattern; b: systems x nrhs x n. Returns x like b, and the status and the
-/// backward error of each system.
+/// values: systems x stored entries of the pattern; b: systems x nrhs x n. Returns x like b, and the status
+/// and the backward error of each system.
 template <class T> std::tuple<py::array_t<T>, std::vector<std::string>, std::vector<double>>
 solve_many(CscMatrix<T> const& pattern, py::array_t<T, py::array::c_style> const& values,
            py::array_t<T, py::array::c_style> const& b, Options options) {

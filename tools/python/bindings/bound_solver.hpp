@@ -1,5 +1,6 @@
-// espalier::Solver<T> for Python. The module binds the interface AnySolver once for all scalar types, because binding it
-// for each would take three times as long to compile. The factorized matrix is kept for the calls that need it.
+// espalier::Solver<T> for Python. The module binds the interface AnySolver once for all scalar types, because
+// binding it for each would take three times as long to compile. The factorized matrix is kept for the calls
+// that need it.
 #pragma once
 
 #include <pybind11/complex.h>
@@ -22,8 +23,8 @@
 
 namespace espalier::python {
 
-/// A solver of any scalar type. Matrices are objects of the module's class for this type. Blocks of columns are
-/// column-major arrays of this type, without conversion.
+/// A solver of any scalar type. Matrices are objects of the module's class for this type. Blocks of columns
+/// are column-major arrays of this type, without conversion.
 class AnySolver {
   public:
     /// Status and normwise backward error of a solution.
@@ -38,17 +39,19 @@ class AnySolver {
 
     virtual void set_options(Options const& options) = 0;
     virtual void analyze(py::object const& matrix, py::tuple const& listeners) = 0;
-    /// Whether the last analysis holds for the matrix: its pattern is the same, and its values have the symmetry.
+    /// Whether the last analysis holds for the matrix: its pattern is the same, and its values have the
+    /// symmetry.
     virtual bool is_analyzed(py::object const& matrix) = 0;
     /// Analyzes first if there is no analysis. Error{usage} if the analysis is not valid for the matrix.
     virtual void factorize(py::object const& matrix, py::tuple const& listeners) = 0;
     /// x contains b on entry and the solution on return. `refine` also reads b. With `by_rows`, b and x are
     /// the rows of this process, and all processes call.
-    virtual std::optional<Verdict> solve(py::array const& b, py::array const& x, std::string const& operation, bool refine,
-                                         bool by_rows, py::tuple const& listeners) = 0;
+    virtual std::optional<Verdict> solve(py::array const& b, py::array const& x, std::string const& operation,
+                                         bool refine, bool by_rows, py::tuple const& listeners) = 0;
     virtual Verdict refine(py::array const& b, py::array const& x, std::string const& operation, bool by_rows,
                            py::tuple const& listeners) = 0;
-    virtual py::array solve_sparse(py::object const& b, std::string const& operation, py::tuple const& listeners) = 0;
+    virtual py::array solve_sparse(py::object const& b, std::string const& operation,
+                                   py::tuple const& listeners) = 0;
     virtual std::tuple<Index, Index, Index> inertia() = 0;
     /// The phase and the logarithm of the modulus.
     virtual std::tuple<py::object, double> determinant() = 0;
@@ -66,11 +69,13 @@ class AnySolver {
     /// (L D)^-1 b or, with `adjoint`, L^-H b (L^-T b for llt and ldlt).
     virtual py::array solve_lower(py::array const& b, bool adjoint, py::tuple const& listeners) = 0;
     virtual py::array schur_complement() = 0;
-    virtual py::array condense(py::array const& b, std::string const& operation, py::tuple const& listeners) = 0;
+    virtual py::array condense(py::array const& b, std::string const& operation,
+                               py::tuple const& listeners) = 0;
     virtual py::array expand(py::array const& b, py::array const& x_schur, std::string const& operation,
                              py::tuple const& listeners) = 0;
     /// Also writes the prediction to `path` as a trace, unless the path is empty.
-    virtual Prediction predict(int processes, int threads, std::string const& path, std::string const& matrix_name) = 0;
+    virtual Prediction predict(int processes, int threads, std::string const& path,
+                               std::string const& matrix_name) = 0;
     virtual void write_trace(std::string const& path, std::string const& matrix_name) = 0;
     virtual Report report() = 0;
 };
@@ -123,8 +128,9 @@ template <class T> class BoundSolver final : public AnySolver {
             if (!analyzed_as_) analyze_now(matrix);
             Stored const stored = in_analyzed_form(matrix);
             if (!stored)
-                throw Error(Status::usage, "the matrix to factorize has another pattern or symmetry than the one "
-                                           "that was analyzed; call analyze again");
+                throw Error(Status::usage,
+                            "the matrix to factorize has another pattern or symmetry than the one "
+                            "that was analyzed; call analyze again");
             pattern_ = stored; // The matrix before it is not needed any more.
             solver_->factorize(*stored);
             factorized_ = stored;
@@ -144,8 +150,8 @@ template <class T> class BoundSolver final : public AnySolver {
         });
     }
 
-    std::optional<Verdict> solve(py::array const& b, py::array const& x, std::string const& operation, bool refine,
-                                 bool by_rows, py::tuple const& listeners) override {
+    std::optional<Verdict> solve(py::array const& b, py::array const& x, std::string const& operation,
+                                 bool refine, bool by_rows, py::tuple const& listeners) override {
         std::span<T> const solution = writable(x);
         std::span<T const> const right = readable(b);
         Index const columns = x.shape(1);
@@ -169,7 +175,8 @@ template <class T> class BoundSolver final : public AnySolver {
         return run(listeners, [&] { return refined("refine", right, solution, columns, op, by_rows); });
     }
 
-    py::array solve_sparse(py::object const& object, std::string const& operation, py::tuple const& listeners) override {
+    py::array solve_sparse(py::object const& object, std::string const& operation,
+                           py::tuple const& listeners) override {
         Matrix const b = matrix_of(object);
         MatrixOp const op = operation_named(operation);
         return to_numpy(run(listeners, [&] { return solver_->solve(*b, op); }));
@@ -232,7 +239,8 @@ template <class T> class BoundSolver final : public AnySolver {
         DenseMatrix<T> out{b.shape(0), b.shape(1), {}};
         std::span<T const> const right = readable(b);
         run(listeners, [&] {
-            out.values = adjoint ? solver_->solve_lower_adjoint(right, out.cols) : solver_->solve_lower(right, out.cols);
+            out.values = adjoint ? solver_->solve_lower_adjoint(right, out.cols)
+                                 : solver_->solve_lower(right, out.cols);
         });
         return to_numpy(std::move(out));
     }
@@ -246,7 +254,8 @@ template <class T> class BoundSolver final : public AnySolver {
         return to_numpy(run({}, [&] { return solver_->schur_complement(); }));
     }
 
-    py::array condense(py::array const& b, std::string const& operation, py::tuple const& listeners) override {
+    py::array condense(py::array const& b, std::string const& operation,
+                       py::tuple const& listeners) override {
         MatrixOp const op = operation_named(operation);
         DenseMatrix<T> out{0, b.shape(1), {}};
         std::span<T const> const right = readable(b);
@@ -266,7 +275,8 @@ template <class T> class BoundSolver final : public AnySolver {
         return to_numpy(std::move(out));
     }
 
-    Prediction predict(int processes, int threads, std::string const& path, std::string const& matrix_name) override {
+    Prediction predict(int processes, int threads, std::string const& path,
+                       std::string const& matrix_name) override {
         return run({}, [&] {
             return path.empty() ? solver_->predict(processes, threads)
                                 : solver_->write_predicted_trace(path, processes, threads, matrix_name);
@@ -284,7 +294,9 @@ template <class T> class BoundSolver final : public AnySolver {
   private:
     using Block = py::array_t<T, py::array::f_style>; // n x k
 
-    template <class Body> auto run(Listeners const& listeners, Body const& body) { return calls_.run(listeners, body); }
+    template <class Body> auto run(Listeners const& listeners, Body const& body) {
+        return calls_.run(listeners, body);
+    }
 
     template <class E> static py::array_t<E> copied(std::vector<E> const& values) {
         return py::array_t<E>(std::ssize(values), values.data());
@@ -320,8 +332,8 @@ template <class T> class BoundSolver final : public AnySolver {
         analyzed_as_ = matrix->symmetry;
     }
 
-    /// The matrix in the storage form of the last analysis, or null if the analysis does not fit its pattern and
-    /// values.
+    /// The matrix in the storage form of the last analysis, or null if the analysis does not fit its pattern
+    /// and values.
     Stored in_analyzed_form(Matrix const& matrix) const {
         if (!analyzed_as_) return nullptr;
         Stored stored = stored_as<T>(*analyzed_as_, matrix);

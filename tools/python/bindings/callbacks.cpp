@@ -12,8 +12,10 @@ constexpr double smallest_step = 0.005; // Smallest reported change of a fractio
 
 bool is_main_thread() {
     // Python's import takes longer than both calls. The references live as long as the process.
-    static py::handle const current = py::module_::import("threading").attr("current_thread").cast<py::object>().release();
-    static py::handle const main = py::module_::import("threading").attr("main_thread").cast<py::object>().release();
+    static py::handle const current =
+        py::module_::import("threading").attr("current_thread").cast<py::object>().release();
+    static py::handle const main =
+        py::module_::import("threading").attr("main_thread").cast<py::object>().release();
     return current().is(main());
 }
 

@@ -78,11 +78,16 @@ template <class Part> py::dict to_python(Part const& part) {
 // Calls body(T()) for the scalar type with this character of numpy.
 template <class Body> auto with_scalar(char type, Body const& body) {
     switch (type) {
-        case 'f': return body(float());
-        case 'd': return body(double());
-        case 'F': return body(std::complex<float>());
-        case 'D': return body(std::complex<double>());
-        default: throw py::value_error("the scalar type is f, d, F or D");
+    case 'f':
+        return body(float());
+    case 'd':
+        return body(double());
+    case 'F':
+        return body(std::complex<float>());
+    case 'D':
+        return body(std::complex<double>());
+    default:
+        throw py::value_error("the scalar type is f, d, F or D");
     }
 }
 
@@ -111,12 +116,12 @@ template <class T> void bind_scalar(py::module_& module, std::string const& lett
         .def_property_readonly("symmetry", [](Matrix const& a) { return to_string(a.symmetry); });
 
     auto const right = py::arg("b").noconvert();
-    module.def(("solve_once" + letter).c_str(), &solve_once<T, std::int32_t>, py::arg("layout"), py::arg("rows"),
-               py::arg("cols"), pointers, indices, values, right);
-    module.def(("solve_once" + letter).c_str(), &solve_once<T, std::int64_t>, py::arg("layout"), py::arg("rows"),
-               py::arg("cols"), pointers, indices, values, right);
-    module.def(("solve_batch" + letter).c_str(), &solve_many<T>, py::arg("pattern"), values, py::arg("b").noconvert(),
-               py::arg("options"));
+    module.def(("solve_once" + letter).c_str(), &solve_once<T, std::int32_t>, py::arg("layout"),
+               py::arg("rows"), py::arg("cols"), pointers, indices, values, right);
+    module.def(("solve_once" + letter).c_str(), &solve_once<T, std::int64_t>, py::arg("layout"),
+               py::arg("rows"), py::arg("cols"), pointers, indices, values, right);
+    module.def(("solve_batch" + letter).c_str(), &solve_many<T>, py::arg("pattern"), values,
+               py::arg("b").noconvert(), py::arg("options"));
 }
 
 void bind_solver(py::module_& module) {
@@ -125,7 +130,9 @@ void bind_solver(py::module_& module) {
     auto const op = py::arg("op");
     auto const listeners = py::arg("listeners");
     py::class_<AnySolver>(module, "Solver")
-        .def(py::init([](char type, Options const& options) { return make_solver(type, options, Communicator()); }),
+        .def(py::init([](char type, Options const& options) {
+                 return make_solver(type, options, Communicator());
+             }),
              py::arg("type"), py::arg("options"))
         .def(py::init([](char type, Options const& options, int comm) {
                  return make_solver(type, options, communicator_of_fortran(comm));
@@ -154,9 +161,8 @@ void bind_solver(py::module_& module) {
         .def("expand", &AnySolver::expand, b, py::arg("x_schur").noconvert(), op, listeners)
         .def(
             "predict",
-            [](AnySolver& self, int processes, int threads, std::string const& path, std::string const& name) {
-                return to_python(self.predict(processes, threads, path, name));
-            },
+            [](AnySolver& self, int processes, int threads, std::string const& path,
+               std::string const& name) { return to_python(self.predict(processes, threads, path, name)); },
             py::arg("processes"), py::arg("threads"), py::arg("path"), py::arg("matrix_name"))
         .def("write_trace", &AnySolver::write_trace, py::arg("path"), py::arg("matrix_name"))
         .def("report", [](AnySolver& self) { return nested(self.report()); });

@@ -17,8 +17,9 @@ Options SerialCalls::with_callbacks(Options options) {
 
 void SerialCalls::call(Listeners const& listeners, FunctionRef<void()> body) {
     if (!is_own_process())
-        throw Error(Status::usage, "this solver was created before the process forked, and its threads do not "
-                                   "exist in the child; create a new solver there");
+        throw Error(Status::usage,
+                    "this solver was created before the process forked, and its threads do not "
+                    "exist in the child; create a new solver there");
     bool const on_main_thread = is_main_thread();
     std::exception_ptr failure;
     py::gil_scoped_release const no_python;
