@@ -231,7 +231,7 @@ template <class T> DistributedMatrix<T> DistributedMatrix<T>::unscaled(std::span
     };
     return all_succeed(rows().comm(), [&] {
         DistributedMatrix result = *this;
-        for (auto& norm : result.norm_) norm.reset();
+        for (int k = 0; k < 2; ++k) result.scaled_norm_[k] = std::exchange(result.norm_[k], {});
         result.is_unscaled_ = true;
         invert(r, result.r_);
         invert(c, result.c_);
@@ -242,6 +242,7 @@ template <class T> DistributedMatrix<T> DistributedMatrix<T>::unscaled(std::span
 template <class T> DistributedMatrix<T> DistributedMatrix<T>::times(Real<T> factor) const {
     DistributedMatrix result = *this;
     for (auto& norm : result.norm_) norm.reset();
+    for (auto& norm : result.scaled_norm_) norm.reset();
     rows().reduction().all_succeed([&] {
         auto part = std::make_shared<Part>();
         part->own = local();
@@ -389,8 +390,8 @@ template <class T> void DistributedMatrix<T>::prepare_residuals() const {
     });
 }
 
-// Calls finish(part, range, rows) for the sums of ranges of rows, which start with -b. This rounds less than
-// subtracting b at the end.
+// Calls finish(part, range, rows) for the sums of ranges of rows. Products start with -b, which rounds less than
+// subtracting b at the end. Sizes start with 0, or with |b| if rows have lanes.
 template <class T> template <class Sums, class Finish>
 void DistributedMatrix<T>::sum_rows(MatrixOp op, std::span<T const> x, std::span<T const> b,
                                     Finish const& finish) const {
@@ -404,6 +405,7 @@ void DistributedMatrix<T>::sum_rows(MatrixOp op, std::span<T const> x, std::span
             __builtin_prefetch(rows + i + 64, 1);
             rows[i].x = entry_of_pass<Sums>(op, x, i);
             rows[i].sums.start(-scaled_back(factor, i, b[i]));
+            if constexpr (has_lanes<Sums>) rows[i].sums.size = std::abs(rows[i].sums.product);
         }
     };
     pass.run(op, begin, finish);
@@ -447,6 +449,11 @@ auto DistributedMatrix<T>::largest_of_rows(MatrixOp op, std::span<T const> x, st
     if (rows().is_alone()) {
         Largest of_part[2];
         sum_rows<Sums>(op, x, b, [&](int part, IndexRange range, RowOfPass<Sums> const* sums) {
+            if constexpr (has_lanes<Sums>) {
+                run_lanes<TakeLanes<RowOfPass<Sums>>>(sums, range, factor.empty() ? nullptr : factor.data(),
+                                                      x.data(), b.data(), of_part[part]);
+                return;
+            }
             Largest largest = of_part[part]; // a copy that nothing else refers to
             for (Index i = range.first; i < range.last; ++i)
                 take(largest, i, sums[i].sums.product, sums[i].sums.size, norm_of_row(i, sums[i].sums));
@@ -485,13 +492,14 @@ template <class T> ResidualSize DistributedMatrix<T>::residual_size(std::span<T 
     else
         own = norm ? largest_of_rows<ProductAndSize<T>>(op, x, b)
                    : largest_of_rows<ProductSizeAndScaledNorm<T>>(op, x, b);
-    auto const found = rows().reduction().max(7, [&](std::span<double> largest) {
-        double const values[] = {
-            own.residual, own.componentwise, own.residual_before, own.size_before, own.norm, own.x, own.b};
+    auto const found = rows().reduction().max(8, [&](std::span<double> largest) {
+        double const values[] = {own.residual, own.componentwise, own.residual_before, own.size_before,
+                                 own.norm,     own.x,             own.b,               own.x_before};
         std::ranges::copy(values, largest.begin());
     });
     if (!norm) norm = found[4];
-    return {found[0], found[1], relative_error(found[2], found[3]), found[5], found[6]};
+    double const scale_before = std::max(found[3], scaled_norm_[op == MatrixOp::none ? 0 : 1].value_or(0) * found[7]);
+    return {found[0], found[1], relative_error(found[2], scale_before), found[5], found[6]};
 }
 
 template <class T> void DistributedMatrix<T>::accurate_residual(std::initializer_list<std::span<T const>> x,

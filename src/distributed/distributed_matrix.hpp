@@ -125,6 +125,7 @@ template <class T> class DistributedMatrix {
     std::shared_ptr<Part> part_;
     std::vector<double> r_, c_;             // factors of the local rows and columns; empty: ones
     mutable std::optional<double> norm_[2]; // infinity norms of A and A^T, once computed
+    std::optional<double> scaled_norm_[2];  // those before unscaled(), if they were known
     bool is_unscaled_ = false;              // whether r_ and c_ may have entries
 };
 

@@ -93,21 +93,25 @@ template <class Sums, class T> class Pass {
     bool is_lower_;
 };
 
+// Makes a product of three numbers a lower bound in spite of its rounding.
+inline constexpr double below_rounding = 1 - 1e-15;
+
 // The largest values of some rows, as in ResidualSize.
 struct alignas(128) Largest { // threads write them at the same time
-    double residual = 0, componentwise = 0, residual_before = 0, size_before = 0, norm = 0, x = 0, b = 0;
+    double residual = 0, componentwise = 0, residual_before = 0, size_before = 0;
+    double x_before = 0; // of the scaled system; only from rows with lanes
+    double norm = 0, x = 0, b = 0;
 
     // A residual and |op(A)| |x| + |b| before unscaled(), the factor of the row, and the row of the matrix, x
     // and b. Most rows change no maximum. This test is cheaper than a division. A NaN fails the comparisons
-    // and takes the slow path. The product of three numbers is rounded, so the bound is a little lower.
+    // and takes the slow path.
     void take(double row_residual, double row_size, double factor, double row_norm, double row_x,
               double row_b) {
-        constexpr double below_rounding = 1 - 1e-15;
         if (row_residual <= residual_before && row_size <= size_before && row_residual * factor <= residual &&
             row_residual <= below_rounding * componentwise * row_size && row_norm <= norm && row_x <= x &&
             row_b <= b)
             return;
-        take(Largest{row_residual * factor, relative_error(row_residual, row_size), row_residual, row_size,
+        take(Largest{row_residual * factor, relative_error(row_residual, row_size), row_residual, row_size, 0,
                      row_norm, row_x, row_b});
     }
     void take(Largest const& other) {
@@ -115,9 +119,42 @@ struct alignas(128) Largest { // threads write them at the same time
         componentwise = larger(componentwise, other.componentwise);
         residual_before = larger(residual_before, other.residual_before);
         size_before = larger(size_before, other.size_before);
+        x_before = larger(x_before, other.x_before);
         norm = larger(norm, other.norm);
         x = larger(x, other.x);
         b = larger(b, other.b);
+    }
+};
+
+// The largest values of rows that begin with the lanes (product, size, norm, x), four at a time; `factor`, x and b have
+// an entry for each row, and a null `factor` means ones.
+template <class Row> struct TakeLanes {
+    ESPALIER_INLINE static void run(Row const* rows, IndexRange range, double const* factor, double const* x,
+                                    double const* b, Largest& to) {
+        Largest largest = to;          // a copy that nothing else refers to
+        Lanes before = {}, after = {}; // moduli without and with the factors
+        double x_norm = 0, b_norm = 0;
+        for (Index i = range.first; i < range.last; ++i) {
+            Lanes moduli;
+            std::memcpy(&moduli, static_cast<void const*>(rows + i), sizeof(Lanes));
+            moduli = reinterpret_cast<Lanes>(reinterpret_cast<LaneBits>(moduli) & no_sign);
+            before = moduli > before ? moduli : before;
+            if (factor) {
+                Lanes const scaled = moduli * factor[i];
+                after = scaled > after ? scaled : after;
+            }
+            double const x_i = std::abs(x[i]), b_i = std::abs(b[i]);
+            x_norm = x_i > x_norm ? x_i : x_norm;
+            b_norm = b_i > b_norm ? b_i : b_norm;
+            // These maxima ignore a NaN. A NaN in the matrix or b also is in a residual, which fails this comparison.
+            if (moduli[0] <= below_rounding * largest.componentwise * moduli[1] && x_i <= infinity) continue;
+            double const f = factor ? factor[i] : 1;
+            largest.take(Largest{moduli[0] * f, relative_error(moduli[0], moduli[1]), moduli[0], moduli[1],
+                                 moduli[3], moduli[2] * f, x_i, b_i});
+        }
+        if (!factor) after = before;
+        largest.take(Largest{after[0], 0, before[0], before[1], before[3], after[2], x_norm, b_norm});
+        to = largest;
     }
 };
 
