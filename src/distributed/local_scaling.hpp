@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "distributed/distributed_rows.hpp"
+#include "distributed/row_workers.hpp"
 #include "scaling/scaled_system.hpp"
 
 namespace espalier {
@@ -20,9 +21,12 @@ struct LocalScaling {
 
     /// Convert between op(A) x = b and op(B) y = b', in place, on the local rows of `columns` columns: b to
     /// b', y to x, and x to y.
-    template <class T> void to_working(std::span<T> b, Index columns, MatrixOp op) const;
-    template <class T> void from_working(std::span<T> y, Index columns, MatrixOp op) const;
-    template <class T> void solution_to_working(std::span<T> x, Index columns, MatrixOp op) const;
+    template <class T>
+    void to_working(std::span<T> b, Index columns, MatrixOp op, RowWorkers const& workers = {}) const;
+    template <class T>
+    void from_working(std::span<T> y, Index columns, MatrixOp op, RowWorkers const& workers = {}) const;
+    template <class T> void solution_to_working(std::span<T> x, Index columns, MatrixOp op,
+                                                RowWorkers const& workers = {}) const;
 };
 
 /// Collective: distributes the parts to all processes. Process 0 passes the system, the others null.

@@ -7,6 +7,7 @@
 #include "kernels/panel.hpp"
 #include "kernels/product.hpp"
 #include "kernels/triangular.hpp"
+#include "kernels/vector.hpp"
 
 namespace espalier {
 
@@ -22,6 +23,28 @@ template <class T> void fetch(MatrixView<T const> a) {
     constexpr Index line = 64 / sizeof(T);
     for (Index j = 0; j < a.cols; ++j)
         for (Index i = 0; i < a.rows; i += line) __builtin_prefetch(a.column(j) + i, 0, 2);
+}
+
+// to += from or to -= from, on `count` reals.
+template <class R, bool subtracts> struct AddReals {
+    template <int bytes> ESPALIER_INLINE static void run(R const* from, R* to, Index count) {
+        constexpr int width = vector::lanes<R, bytes>;
+        Index i = 0;
+        for (; i + width <= count; i += width) {
+            vector::VectorOf<R, width> sum, term;
+            vector::load(sum, to + i);
+            vector::load(term, from + i);
+            sum = subtracts ? sum - term : sum + term;
+            vector::store(sum, to + i);
+        }
+        for (; i < count; ++i) to[i] = subtracts ? to[i] - from[i] : to[i] + from[i];
+    }
+};
+template <class T, bool subtracts> void add_or_subtract(T const* from, T* to, Index count) {
+    using R = Real<T>;
+    constexpr Index parts = is_complex<T> ? 2 : 1;
+    vector::run_with<AddReals<R, subtracts>>(widest_instruction_set(), reinterpret_cast<R const*>(from),
+                                             reinterpret_cast<R*>(to), parts * count);
 }
 
 constexpr Index leaf_width = 8;
@@ -99,11 +122,20 @@ void solve_d(bool conjugate, MatrixView<T const> diagonal, std::span<T const> of
     divide_by_d(conjugate, diagonal, off_diagonal, x.z);
 }
 
+template <class T> void add_entries(T const* from, T* to, Index count) {
+    add_or_subtract<T, false>(from, to, count);
+}
+template <class T> void subtract_entries(T const* from, T* to, Index count) {
+    add_or_subtract<T, true>(from, to, count);
+}
+
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void multiply<T>(MatrixView<T const>, RowBlock<T const>, RowBlock<T>);                          \
     template void subtract_multiply<T>(Op, MatrixView<T const>, RowBlock<T const>, RowBlock<T>);             \
     template void solve_triangular<T>(Uplo, Op, Diag, MatrixView<T const>, RowBlock<T>);                     \
     template void solve_d<T>(bool, MatrixView<T const>, std::span<T const>, RowBlock<T>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE_FUNCTION(add_entries)
+ESPALIER_INSTANTIATE_FUNCTION(subtract_entries)
 
 } // namespace espalier

@@ -45,4 +45,8 @@ template <class T> void solve_triangular(Uplo uplo, Op op, Diag diag, MatrixView
 template <class T>
 void solve_d(bool conjugate, MatrixView<T const> diagonal, std::span<T const> off_diagonal, RowBlock<T> x);
 
+/// to += from, or to -= from, for `count` consecutive entries.
+template <class T> void add_entries(T const* from, T* to, Index count);
+template <class T> void subtract_entries(T const* from, T* to, Index count);
+
 } // namespace espalier

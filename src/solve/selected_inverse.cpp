@@ -37,15 +37,15 @@ void for_each_facing(BlockStructure const& structure, Cblk const& c, Visit const
     }
 }
 
-struct Workspace {
+struct InverseWorkspace {
     Index rows = 0;   // the most rows below a cblk
     Index square = 0; // the most columns of a cblk, squared
     Index panel = 0;  // the largest product of rows below and columns
     Index block = 0;  // the largest product of rows below a cblk and columns of a cblk that it faces
 };
 
-Workspace workspace_for(BlockStructure const& structure) {
-    Workspace most;
+InverseWorkspace workspace_for(BlockStructure const& structure) {
+    InverseWorkspace most;
     for (Cblk const& c : structure.cblks) {
         most.rows = std::max(most.rows, c.rows_below());
         most.square = std::max(most.square, c.width() * c.width());
@@ -57,7 +57,7 @@ Workspace workspace_for(BlockStructure const& structure) {
     return most;
 }
 
-Index entries_of(Workspace const& most, FactorForm form) {
+Index entries_of(InverseWorkspace const& most, FactorForm form) {
     Index const sides = form.has_upper() ? 2 : 1;
     return sides * (most.panel + most.block) + most.square;
 }
@@ -248,7 +248,7 @@ template <class T> class Inversion {
     Op op_;
     WorkerTeam& team_;
     Interrupt* interrupt_;
-    Workspace most_;
+    InverseWorkspace most_;
     std::vector<std::unique_ptr<T[]>> memory_; // by worker
 };
 

@@ -19,7 +19,8 @@ template <class T> void sweep_dense(Factor<T> const& factor, FactorPlan const& p
     std::vector<T*> columns;
     all_succeed(options.messaging, [&] {
         require_shape(factor.structure(), x.rows, x.cols, x.ld);
-        sweep.emplace(factor, plan, options.op, vectors, team, options.interrupt, options.messaging);
+        sweep.emplace(factor, plan, options.op, vectors, team, options.interrupt, options.messaging,
+                      options.memory);
         columns.reserve(vectors);
     });
     for (Index first = 0; first < x.cols; first += vectors) {

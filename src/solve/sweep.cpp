@@ -31,10 +31,14 @@ bool needs_conjugate(FactorForm form, MatrixOp op) {
     return op == (form.conjugate() ? MatrixOp::transpose : MatrixOp::adjoint);
 }
 
+// Runs of many entries are worth the call of a kernel.
+constexpr Index long_run = 32;
 template <class T> void subtract(T const* from, T* to, Index count) {
+    if (count >= long_run) return subtract_entries<T>(from, to, count);
     for (Index i = 0; i < count; ++i) to[i] -= from[i];
 }
 template <class T> void add(T const* from, T* to, Index count) {
+    if (count >= long_run) return add_entries<T>(from, to, count);
     for (Index i = 0; i < count; ++i) to[i] += from[i];
 }
 
@@ -42,7 +46,7 @@ template <class T> void add(T const* from, T* to, Index count) {
 
 template <class T>
 Sweep<T>::Sweep(Factor<T> const& factor, FactorPlan const& plan, MatrixOp op, Index vectors, WorkerTeam& team,
-                Interrupt* interrupt, Messaging const* messaging)
+                Interrupt* interrupt, Messaging const* messaging, Workspace* memory)
     : factor_(factor), structure_(factor.structure()), plan_(plan), form_(factor.form()),
       transposed_(form_.has_upper() && op != MatrixOp::none),
       conjugate_a_(is_complex<T> && needs_conjugate(form_, op)),
@@ -75,9 +79,10 @@ Sweep<T>::Sweep(Factor<T> const& factor, FactorPlan const& plan, MatrixOp op, In
     Offset const for_worker = largest * vectors + padding;
     Offset const all = (factor.num_numbers() + outbox_ptr_.back() + state_entries) * vectors + padding +
                        for_worker * team.size();
-    // The memory is not zeroed, so that the workers touch its pages first.
-    memory_ = std::make_unique_for_overwrite<std::byte[]>(all * Offset{sizeof(T)});
-    x_ = reinterpret_cast<T*>(memory_.get());
+    // The memory is not written here, so that the workers touch its pages first.
+    Workspace& used = memory ? *memory : own_memory_;
+    used.grow(all * Offset{sizeof(T)});
+    x_ = used.template as<T>();
     outboxes_ = x_ + factor.num_numbers() * vectors;
     states_ = outboxes_ + outbox_ptr_.back() * vectors;
     T* buffer = states_ + state_entries * vectors + padding;
@@ -277,13 +282,41 @@ template <class T> void Sweep<T>::backward(TaskId task, Worker& worker) {
     store(factor_.cblk(b.first).first_col, factor_.cblk(b.root).end_col);
 }
 
+// Moves entries between the columns of the caller and the rows of x_, some columns at a time: the entries of
+// a row are far apart, and those of the same columns in the next rows are often in the same lines. body(to,
+// from) moves an entry.
+template <class T> template <class Body>
+void Sweep<T>::for_each_entry(Index first, Index end, Body const& body) {
+    constexpr Index columns_together = 64 / Index{sizeof(T)}, rows_together = 64, ahead = 32;
+    Index const last = std::ssize(structure_.inverse) - 1;
+    for (Index begin = first; begin < end; begin += rows_together)
+        for (Index j = 0; j < vectors_; j += columns_together) {
+            T* const* const columns = columns_.data() + j;
+            Index const count = std::min(columns_together, vectors_ - j);
+            auto const move_rows = [&](auto width) {
+                for (Index i = begin; i < std::min(begin + rows_together, end); ++i) {
+                    Index const row = structure_.inverse[i],
+                                next = structure_.inverse[std::min(i + ahead, last)];
+                    for (Index c = 0; c < width; ++c) {
+                        if (width == columns_together) __builtin_prefetch(columns[c] + next);
+                        body(x_[i * vectors_ + j + c], columns[c][row]);
+                    }
+                }
+            };
+            if (count == columns_together)
+                move_rows(std::integral_constant<Index, columns_together>());
+            else if (count == 1)
+                move_rows(std::integral_constant<Index, 1>());
+            else
+                move_rows(count);
+        }
+}
+
 template <class T> void Sweep<T>::load(Index first, Index end) {
-    bool const conjugate = conjugate_a_ != conjugated_;
-    for (Index i = first; i < end; ++i) {
-        Index const row = structure_.inverse[i];
-        T* const to = x_ + i * vectors_;
-        for (Index j = 0; j < vectors_; ++j) to[j] = conj_if(conjugate, columns_[j][row]);
-    }
+    if (conjugate_a_ != conjugated_)
+        for_each_entry(first, end, [](T& x, T const& given) { x = conj_if(true, given); });
+    else
+        for_each_entry(first, end, [](T& x, T const& given) { x = given; });
 }
 
 template <class T> void Sweep<T>::load_sparse(Index first, Index end) {
@@ -297,12 +330,10 @@ template <class T> void Sweep<T>::load_sparse(Index first, Index end) {
 }
 
 template <class T> void Sweep<T>::store(Index first, Index end) {
-    bool const conjugate = conjugate_a_ != conjugated_;
-    for (Index i = first; i < end; ++i) {
-        Index const row = structure_.inverse[i];
-        T const* const from = x_ + i * vectors_;
-        for (Index j = 0; j < vectors_; ++j) columns_[j][row] = conj_if(conjugate, from[j]);
-    }
+    if (conjugate_a_ != conjugated_)
+        for_each_entry(first, end, [](T const& x, T& result) { result = conj_if(true, x); });
+    else
+        for_each_entry(first, end, [](T const& x, T& result) { result = x; });
 }
 
 // x_k := L^-1 P x_k (or U^-T x_k); contribution := L21 x_k (or U12^T x_k) for these bloks; x_k := D^-1 x_k,

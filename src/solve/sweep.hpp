@@ -26,7 +26,6 @@
 // for the ghost. The owner keeps them behind those of the structure.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -35,6 +34,7 @@
 #include "core/interrupt.hpp"
 #include "factor/factor.hpp"
 #include "kernels/level2.hpp"
+#include "runtime/workspace.hpp"
 #include "simulation/factor_plan.hpp"
 #include "solve/sparse_block.hpp"
 #include "solve/sweep_numbers.hpp"
@@ -48,10 +48,11 @@ template <class T> class Sweep {
     /// The largest number of vectors of a sweep, whose entries in a cblk fit the second-level cache.
     static constexpr Index max_vectors = is_complex<T> ? 32 : 64;
 
-    /// For blocks of up to `vectors` columns. Allocates all memory. The arguments must outlive this.
-    /// `messaging` connects the processes of the plan; null with one process.
+    /// For blocks of up to `vectors` columns. Allocates all memory, the workspace in `memory` unless it is
+    /// null. The arguments must outlive this. `messaging` connects the processes of the plan; null with one
+    /// process.
     Sweep(Factor<T> const& factor, FactorPlan const& plan, MatrixOp op, Index vectors, WorkerTeam& team,
-          Interrupt* interrupt, Messaging const* messaging = nullptr);
+          Interrupt* interrupt, Messaging const* messaging = nullptr, Workspace* memory = nullptr);
 
     /// Sweeps in place over columns of structure.vector_rows() entries each: with one process all rows in the
     /// order of the matrix, with several the owned rows of each process, in the order of structure.unknowns.
@@ -72,6 +73,7 @@ template <class T> class Sweep {
     void backward_with_sums(TaskId task, Worker& worker);
     [[nodiscard]] bool leaves_rows(SolveTask const& task) const;
     [[nodiscard]] RowBlock<T> sum_of_rows(SolveTask const& task) const;
+    template <class Body> void for_each_entry(Index first, Index end, Body const& body);
     void load(Index first, Index end);
     void load_sparse(Index first, Index end);
     void store(Index first, Index end);
@@ -166,7 +168,8 @@ template <class T> class Sweep {
     /// leaving_for() of each branch; empty if there are no such cblks.
     std::vector<std::vector<CblkId>> leaving_;
     std::vector<Worker> workers_;
-    std::unique_ptr<std::byte[]> memory_; ///< Contains x_, outboxes_, states_ and the buffers of the workers.
+    // x_, outboxes_, states_ and the buffers of the workers are in memory of the caller or here.
+    Workspace own_memory_;
     T* x_ = nullptr;
     T* outboxes_ = nullptr;
     T* states_ = nullptr;

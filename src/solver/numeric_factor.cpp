@@ -50,6 +50,7 @@ template <class T> void NumericFactor<T>::clear() {
     plan_ = nullptr;
     part_.reset();
     analysis_ = nullptr;
+    release_workspace();
 }
 
 template <class T> void NumericFactor<T>::set_assembly(CscMatrix<T> const& working) {
@@ -193,7 +194,7 @@ MatrixView<F> NumericFactor<T>::view(std::span<F> block, Index columns) const {
 }
 
 template <class T> SolveOptions NumericFactor<T>::solve_options(MatrixOp op) {
-    return {op, context_.interrupt(), context_.on_all([&] { return context_.messaging(); })};
+    return {op, context_.interrupt(), context_.on_all([&] { return context_.messaging(); }), &workspace_};
 }
 
 template <class T> void NumericFactor<T>::solve(std::span<T> block, Index columns, MatrixOp op) {

@@ -66,6 +66,9 @@ template <class T> class NumericFactor : public WorkingInverse<T> {
     std::vector<FactorResult> factorize(CscMatrix<T> const& working, NumericSettings const& settings,
                                         bool narrow);
 
+    /// Returns the memory that solves keep between calls.
+    void release_workspace() { workspace_ = Workspace(); }
+
     /// Whether the factors are in lower precision.
     [[nodiscard]] bool is_narrow() const { return narrow_ != nullptr; }
 
@@ -133,11 +136,12 @@ template <class T> class NumericFactor : public WorkingInverse<T> {
     BlockStructure const* structure_ = nullptr;
     FactorPlan const* plan_ = nullptr;
     std::optional<AssemblyMap> assembly_;
-    /// On process 0, the positions of the values of each process in the matrix.
-    std::vector<std::vector<Offset>> sources_;
+    std::vector<std::vector<Offset>>
+        sources_; ///< On process 0, the positions of the values of each process in the matrix.
     Offset own_values_ = 0;
     std::unique_ptr<Factor<T>> full_;
     std::unique_ptr<Factor<Low>> narrow_; ///< At most one of full_ and narrow_ is set.
+    Workspace workspace_;                 ///< Memory of sweeps.
 };
 
 } // namespace espalier

@@ -99,9 +99,11 @@ template <class T> void Refiner<T>::prepare_residuals() const {
 }
 
 template <class T> void Refiner<T>::apply_inverse(std::span<T> block, Index columns, MatrixOp op) const {
-    vectors_.scaling().to_working(block, columns, op);
+    static RowWorkers const one;
+    RowWorkers const& workers = working_ ? working_->rows().workers() : one;
+    vectors_.scaling().to_working(block, columns, op, workers);
     inverse_.solve(block, columns, op);
-    vectors_.scaling().from_working(block, columns, op);
+    vectors_.scaling().from_working(block, columns, op, workers);
 }
 
 template <class T> ApplyInverse<T> Refiner<T>::inverse_of_working() const {

@@ -91,6 +91,7 @@ template <class T> void Solver<T>::State::adopt(CallSettings const& settings) {
     report.threads = settings.threads;
     copy_options(settings, options);
     context_.set_threads(report.threads, options.bind_threads);
+    if (options.max_memory > 0) factor_.release_workspace(); // the limit counts the memory of each call alone
     std::string const fewer = context_.begin_call(options);
     bool const is_new = std::find(report.notes.begin(), report.notes.end(), fewer) == report.notes.end();
     if (!fewer.empty() && is_new) note(fewer);

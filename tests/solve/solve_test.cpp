@@ -3,6 +3,7 @@
 #include "solve/solve.hpp"
 
 #include <chrono>
+#include <limits>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -63,6 +64,26 @@ TEST(Solve, ReturnsAKnownSolutionOnAMesh) {
         auto solved = product(to_dense(a), x);
         solve<double>(f.factor, f.plan, f.view(solved), f.team);
         EXPECT_LE(difference(solved, x), 1e-11) << "cut for " << cut_for;
+    }
+}
+
+// The workspace holds the numbers of an earlier sweep, here not-a-numbers.
+TEST(Solve, KeptMemoryGivesTheSameBits) {
+    auto const a = real("elast3d:5");
+    for (Factorization const kind : {Factorization::llh, Factorization::ldlt}) {
+        Factorized<double> f(a, kind, 2);
+        Workspace memory;
+        for (Index const nrhs : {64, 1, 8, 13}) {
+            auto const b = random_vector<double>(a.cols * nrhs, 3);
+            auto once = b, again = b, bad = b;
+            std::ranges::fill(bad, std::numeric_limits<double>::quiet_NaN());
+            solve<double>(f.factor, f.plan, f.view(bad), f.team, {.memory = &memory});
+            std::byte const* const kept = memory.as<std::byte>();
+            solve<double>(f.factor, f.plan, f.view(once), f.team);
+            solve<double>(f.factor, f.plan, f.view(again), f.team, {.memory = &memory});
+            EXPECT_EQ(memory.as<std::byte>(), kept);
+            EXPECT_EQ(once, again) << to_string(kind) << ", " << nrhs << " columns";
+        }
     }
 }
 
