@@ -6,6 +6,7 @@
 
 #include "core/run_threads.hpp"
 #include "incomplete/block_sizes.hpp"
+#include "incomplete/dense_blocks.hpp"
 
 namespace espalier {
 
@@ -87,6 +88,22 @@ void visit_whole_blocks(MappedMatrix const& matrix, RowShare rows, Visit const& 
     }
 }
 
+/// EntryMap::given() for row i. Column i of A is stored on and below the diagonal.
+std::uint32_t given_entries(StoredPattern const& a, RowPattern const& pattern, BlockRow i) {
+    auto const entries = a.row_ind.subspan(a.col_ptr[i], a.col_ptr[i + 1] - a.col_ptr[i]);
+    auto const row = pattern.upper(i);
+    std::uint32_t bits = 0;
+    if (row.size() > std::numeric_limits<std::uint32_t>::digits || entries.empty() || entries[0] != i)
+        return 0;
+    std::size_t e = 0;
+    for (Index const column : entries.subspan(1)) {
+        while (e < row.size() && row[e] < column) ++e;
+        if (e == row.size() || row[e] != column) return 0; // the entries of A do not ascend
+        bits |= std::uint32_t(1) << e++;
+    }
+    return bits;
+}
+
 LargeVector<Offset> lengths_of(RowPattern const& pattern) {
     LargeVector<Offset> lengths(pattern.num_rows);
     for (BlockRow i = 0; i < pattern.num_rows; ++i) lengths[i] = pattern.ptr[i + 1] - pattern.ptr[i];
@@ -141,6 +158,15 @@ void EntryMap::map_parts(ExecutionOrder const& order, RowPattern const& pattern,
     });
 }
 
+void EntryMap::find_given(StoredPattern const& a, ExecutionOrder const& order, RowPattern const& pattern,
+                          int threads) {
+    given_.resize(pattern.num_rows);
+    share_rows(pattern.num_rows, threads, [&](RowShare rows) {
+        for (BlockRow i = rows.first; i < rows.end; ++i)
+            given_[order.position_of[i]] = given_entries(a, pattern, i);
+    });
+}
+
 // The threads divide the rows among them. Each of them reads all entries.
 EntryMap EntryMap::make(MappedMatrix const& matrix, ExecutionOrder const& order, RowPattern const& pattern,
                         bool is_pattern_of_a, int threads) {
@@ -160,6 +186,8 @@ EntryMap EntryMap::make(MappedMatrix const& matrix, ExecutionOrder const& order,
                 order, pattern, threads,
                 [&](RowShare rows, auto const& visit) { visit_upper_values(matrix, rows, visit); },
                 [](Offset, int) {});
+        else if (!is_pattern_of_a)
+            map.find_given(matrix.a, order, pattern, threads);
         return map;
     }
     with_block_size(matrix.block_size, [&]<int B>() {

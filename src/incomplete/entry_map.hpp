@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <span>
 
 #include "incomplete/execution_order.hpp"
@@ -38,6 +39,11 @@ class EntryMap {
     [[nodiscard]] bool is_in_order() const { return in_order_; }
     /// Whether the values of U and of the diagonal in row i of the factor are column i of A.
     [[nodiscard]] bool has_columns() const { return has_columns_; }
+    /// If has_columns() and the factor has fill: bit e is set if entry e of a row of U is in A, and then the
+    /// column of A has the diagonal entry and these entries in the same order. 0 if this is not known.
+    [[nodiscard]] std::uint32_t given(BlockRow position) const {
+        return given_.empty() ? 0 : given_[position];
+    }
     /// The position of the block column of a part, and the entry of the block where it begins.
     [[nodiscard]] BlockRow column(Offset part) const { return column_[part]; }
     [[nodiscard]] int in_block(Offset part) const { return in_block_.empty() ? 0 : in_block_[part]; }
@@ -74,7 +80,7 @@ class EntryMap {
     }
 
     [[nodiscard]] std::uint64_t bytes() const {
-        std::uint64_t sum = ptr_.size() * sizeof(Offset);
+        std::uint64_t sum = ptr_.size() * sizeof(Offset) + given_.size() * sizeof(std::uint32_t);
         for (auto const& memory : memory_) sum += memory.size();
         return sum;
     }
@@ -97,10 +103,13 @@ class EntryMap {
     template <class VisitParts, class SetDetail>
     void map_parts(ExecutionOrder const& order, RowPattern const& pattern, int threads,
                    VisitParts const& visit_parts, SetDetail const& set_detail);
+    void find_given(StoredPattern const& a, ExecutionOrder const& order, RowPattern const& pattern,
+                    int threads);
 
     bool has_columns_ = false, in_order_ = false, is_narrow_ = true, whole_blocks_ = false,
          has_blocks_ = false;
     LargeVector<Offset> ptr_{0};
+    LargeVector<std::uint32_t> given_;
     /// The position in A of the first value of each part, or its complement if the value must be conjugated.
     /// Zeros follow the last one. Positions have 32 bits if A is small enough.
     std::span<Offset> wide_;

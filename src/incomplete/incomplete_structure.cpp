@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/run_threads.hpp"
+#include "incomplete/fill_pattern.hpp"
 #include "runtime/written_pages.hpp"
 
 namespace espalier {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/timer.hpp"
+#include "incomplete/dense_blocks.hpp"
 #include "incomplete/entry_map.hpp"
 #include "incomplete/incomplete_factor.hpp"
 #include "incomplete/row_factorization.hpp"

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/inverse_permutation.hpp"
+#include "incomplete/dense_blocks.hpp"
 
 namespace espalier {
 

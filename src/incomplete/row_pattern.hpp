@@ -1,12 +1,10 @@
-// Patterns of (block) rows, and level-of-fill patterns of incomplete factors.
+// Patterns of (block) rows.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include "core/graph.hpp"
-#include "core/interrupt.hpp"
 #include "core/scalar.hpp"
 #include "espalier/matrix.hpp"
 #include "runtime/large_vector.hpp"
@@ -56,22 +54,7 @@ struct RowPattern {
     [[nodiscard]] Offset num_blocks() const { return ptr.back(); }
 };
 
-/// The largest size b <= 6 that divides the matrix into dense b x b blocks: at least 80 % of the entries of
-/// the nonempty blocks are stored. Returns 1 if there is none. A sample of the block columns of a large
-/// matrix decides unless it has about this density. Linear.
-int find_block_size(StoredPattern const& a);
-
-/// The blocks of a matrix that consists of whole blocks, by block columns.
-struct BlockColumns {
-    LargeVector<Offset> ptr{0};
-    /// rows[ptr[j]] .. rows[ptr[j + 1] - 1] are the rows of block column j, ascending.
-    LargeVector<BlockRow> rows;
-};
-
-/// The block columns, if all entries of a matrix that is stored as a general one are those of whole, aligned
-/// b x b blocks, b > 1, and ascend in each column. Such a matrix can be read block by block. Linear; the
-/// threads share the columns.
-std::optional<BlockColumns> whole_blocks(StoredPattern const& a, int block_size, int threads = 1);
+struct BlockColumns;
 
 /// The b x b blocks of a square matrix with stored entries, both triangles and the whole diagonal included.
 /// Block row i becomes row positions[i], or stays row i if `positions` is empty. Error{bad_input} if the
@@ -89,12 +72,5 @@ RowPattern symmetrized(RowPattern const& pattern);
 
 /// The graph of the pattern and its transpose, without the diagonal.
 Graph row_graph(RowPattern const& pattern);
-
-/// The pattern of the incomplete factors L + U with fill of levels up to `levels` >= 0. By the fill path
-/// theorem, (i, j) is fill of level k if the shortest path from i to j in the graph of A through vertices
-/// below both has k + 1 edges [Hysom, Pothen 2001]. The rows are independent and are searched on `threads`
-/// threads; the result does not depend on their number. Error{cancelled} soon after the interrupt asks for
-/// it.
-RowPattern fill_pattern(RowPattern a, Index levels, int threads = 1, Interrupt* interrupt = nullptr);
 
 } // namespace espalier

@@ -88,6 +88,15 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
             });
             return;
         }
+        if (std::uint32_t given = entries.given(p); given != 0) {
+            T const* next = a + first;
+            row[p] = *next;
+            visit_row(upper, p, [&](BlockRow j, T&) __attribute__((always_inline)) {
+                row[j] = (given & 1) != 0 ? conj_if(is_hermitian_, *++next) : T(0);
+                given >>= 1;
+            });
+            return;
+        }
         prefetch(matrix.row_ind.data() + later);
         BlockRow const* const position_of = a_.order.position_of.data();
         clear(p);

@@ -12,6 +12,8 @@
 
 #include "common/matrices.hpp"
 #include "core/status_of.hpp"
+#include "incomplete/dense_blocks.hpp"
+#include "incomplete/fill_pattern.hpp"
 #include "incomplete/row_storage.hpp"
 #include "solver/generated.hpp"
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "generators/generators.hpp"
+#include "incomplete/fill_pattern.hpp"
 
 namespace espalier {
 namespace {

@@ -20,6 +20,7 @@
 #include "core/error.hpp"
 #include "core/timer.hpp"
 #include "generators/generators.hpp"
+#include "incomplete/fill_pattern.hpp"
 #include "incomplete/incomplete_factor.hpp"
 #include "incomplete/row_order.hpp"
 #include "runtime/large_vector.hpp"

@@ -1,0 +1,185 @@
+#include "incomplete/fill_pattern.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "core/run_threads.hpp"
+
+namespace espalier {
+
+namespace {
+
+constexpr BlockRow rows_per_piece = 1024; ///< Rows that a thread searches at a time.
+
+/// The rows of U, without the diagonal. Threads find pieces of consecutive rows.
+class FillRows {
+  public:
+    FillRows(BlockRow num_rows, int threads)
+        : end_(num_rows), pieces_((num_rows + rows_per_piece - 1) / rows_per_piece), memory_(threads) {}
+
+    [[nodiscard]] BlockRow num_pieces() const { return static_cast<BlockRow>(pieces_.size()); }
+    /// The ends of the rows, counted from the first entry of their piece.
+    [[nodiscard]] LargeVector<Offset>& end() { return end_; }
+    /// Copies the entries of a piece. Each thread has its own memory.
+    void keep(BlockRow piece, LargeVector<BlockRow> const& found, int thread) {
+        auto& blocks = memory_[thread];
+        if (blocks.empty() || blocks.back().capacity() - blocks.back().size() < found.size()) {
+            blocks.emplace_back();
+            blocks.back().reserve(
+                std::max(found.size(), std::min(block_entries, found.size() * pieces_.size())));
+        }
+        auto& block = blocks.back();
+        std::size_t const first = block.size();
+        block.insert(block.end(), found.begin(), found.end()); // never beyond its capacity
+        pieces_[piece] = std::span(block).subspan(first);
+    }
+    [[nodiscard]] std::span<BlockRow const> of(BlockRow i) const {
+        BlockRow const* const first = pieces_[i / rows_per_piece].data();
+        return {first + (i % rows_per_piece > 0 ? end_[i - 1] : 0), first + end_[i]};
+    }
+    bool operator==(FillRows const& other) const {
+        return end_ == other.end_ && std::ranges::equal(pieces_, other.pieces_, std::ranges::equal);
+    }
+
+  private:
+    static constexpr std::size_t block_entries = std::size_t(1) << 20; ///< Two huge pages.
+
+    LargeVector<Offset> end_;                       ///< By row.
+    std::vector<std::span<BlockRow const>> pieces_; ///< Rows k * rows_per_piece and the following ones.
+    std::vector<std::vector<LargeVector<BlockRow>>> memory_; ///< By thread.
+};
+
+/// Joins the columns of L without the diagonal, the diagonal, and the rows of U without the diagonal.
+/// `used` is a pattern of as many rows, whose memory the result takes.
+RowPattern join(RowPattern used, FillRows const& lower_columns, FillRows const& upper, bool symmetric) {
+    RowPattern pattern = std::move(used);
+    BlockRow const num_rows = pattern.num_rows;
+    pattern.symmetric = symmetric;
+    pattern.has_sorted_columns = false;
+    pattern.ptr.assign(num_rows + 1, 1);
+    for (BlockRow j = 0; j < num_rows; ++j)
+        for (BlockRow const i : lower_columns.of(j)) ++pattern.ptr[i + 1];
+    // diagonal[i] is the end of row i until column i, and then final.
+    pattern.diagonal.resize(num_rows);
+    pattern.ptr[0] = 0;
+    for (BlockRow i = 0; i < num_rows; ++i) {
+        pattern.diagonal[i] = pattern.ptr[i];
+        pattern.ptr[i + 1] += pattern.ptr[i] + std::ssize(upper.of(i));
+    }
+    pattern.cols = {}; // not copied by resize()
+    pattern.cols.resize(pattern.ptr.back());
+    BlockRow* const cols = pattern.cols.data();
+    for (BlockRow j = 0; j < num_rows; ++j) {
+        BlockRow* const diagonal = cols + pattern.diagonal[j];
+        BlockRow* to = diagonal;
+        *to = j;
+        for (BlockRow const i : upper.of(j)) *++to = i; // a few, for which a call of memmove takes longer
+        for (BlockRow const i : lower_columns.of(j)) cols[pattern.diagonal[i]++] = j;
+    }
+    return pattern;
+}
+
+/// Finds the fill row by row, with a breadth-first search for each row.
+class FillSearch {
+  public:
+    FillSearch(RowPattern const& a, Index levels) : a_(a), levels_(levels), reached_by_(a.num_rows, -1) {}
+
+    /// Appends to `found`, in ascending order, the vertices above i that end a path from i with at most
+    /// levels + 1 edges through vertices below i.
+    void search(BlockRow i, LargeVector<BlockRow>& found) {
+        auto const begin = std::ssize(found);
+        if (levels_ == 1)
+            search_two_edges(i, found);
+        else
+            search_by_levels(i, found);
+        std::sort(found.begin() + begin, found.end());
+    }
+
+  private:
+    void search_two_edges(BlockRow i, LargeVector<BlockRow>& found) {
+        auto const before = a_.lower(i), after = a_.upper(i);
+        auto const begin = found.size();
+        std::size_t most = after.size();
+        for (BlockRow const k : before) most += a_.ptr[k + 1] - a_.diagonal[k] - 1;
+        found.resize(begin + most);
+        BlockRow *const reached_by = reached_by_.data(), *end = found.data() + begin;
+        for (BlockRow const j : after) {
+            reached_by[j] = i;
+            *end++ = j;
+        }
+        for (BlockRow const k : before)
+            for (BlockRow const* j = a_.cols.data() + a_.ptr[k + 1];
+                 *--j > i;) { // it ends at the diagonal at the latest
+                *end = *j;
+                end += reached_by[*j] != i ? 1 : 0;
+                reached_by[*j] = i;
+            }
+        found.resize(end - found.data());
+    }
+
+    void search_by_levels(BlockRow i, LargeVector<BlockRow>& found) {
+        reached_by_[i] = i;
+        front_.assign(1, i);
+        for (Index level = 0; level <= levels_ && !front_.empty(); ++level) {
+            next_.clear();
+            for (BlockRow const vertex : front_) {
+                auto const row = a_.row(vertex);
+                for (auto end = row.rbegin(); end != row.rend(); ++end) {
+                    if (level == levels_ && *end < i) break; // the path cannot be continued
+                    if (reached_by_[*end] == i) continue;
+                    reached_by_[*end] = i;
+                    (*end < i ? next_ : found).push_back(*end);
+                }
+            }
+            front_.swap(next_);
+        }
+    }
+
+    RowPattern const& a_;
+    Index levels_;
+    std::vector<BlockRow> reached_by_;
+    LargeVector<BlockRow> front_, next_;
+};
+
+/// The rows of U for the graph of A.
+FillRows fill_above(RowPattern const& a, Index levels, int threads, Interrupt* interrupt) {
+    threads = team_size(threads);
+    FillRows rows(a.num_rows, threads);
+    std::atomic<BlockRow> next{0};
+    run_threads(std::min<int>(threads, std::max(1, rows.num_pieces())), [&](int t) {
+        FillSearch search(a, levels);
+        LargeVector<BlockRow> found;
+        for (BlockRow k; (k = next.fetch_add(1, std::memory_order_relaxed)) < rows.num_pieces();) {
+            check(interrupt);
+            found.clear();
+            BlockRow const first = k * rows_per_piece, last = std::min(a.num_rows, first + rows_per_piece);
+            for (BlockRow i = first; i < last; ++i) {
+                search.search(i, found);
+                rows.end()[i] = std::ssize(found);
+            }
+            rows.keep(k, found, t);
+        }
+    });
+    return rows;
+}
+
+} // namespace
+
+RowPattern fill_pattern(RowPattern a, Index levels, int threads, Interrupt* interrupt) {
+    if (levels < 0)
+        throw Error(Status::usage, fmt::format("the level of fill is {}; expected at least 0", levels));
+    if (levels == 0) return a;
+    check(interrupt); // on the calling thread, which may get no rows
+    auto const upper = fill_above(a, levels, threads, interrupt);
+    if (a.symmetric) return join(std::move(a), upper, upper, true);
+    // Column j of L is row j of U for the transposed matrix.
+    auto const lower_columns = fill_above(transpose(a), levels, threads, interrupt);
+    return join(std::move(a), lower_columns, upper, lower_columns == upper);
+}
+
+} // namespace espalier
