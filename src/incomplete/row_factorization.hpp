@@ -102,6 +102,14 @@ class RowFactorizer {
     [[nodiscard]] bool needs_shift() const { return needs_shift_; }
 
   protected:
+    /// Returns the pivot to use. Counts a replacement. `diagonal` is the diagonal entry of A.
+    template <class T> T accept(PivotRule<T> const& rule, T pivot, T diagonal, PivotBound<T> const& bound) {
+        Index const replaced = replaced_;
+        T const accepted = rule.accept(pivot, bound, replaced_);
+        if (replaced_ > replaced && rule.accepts(diagonal, bound)) needs_shift_ = true;
+        return accepted;
+    }
+
     Index replaced_ = 0;
     bool needs_shift_ = false;
 };
@@ -276,10 +284,7 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
                       [row, of_row](BlockRow j, T const& value) { row[j] -= times(of_row, value); });
         });
         visit_row(upper, p, [row](BlockRow j, T& value) { value = row[j]; });
-        PivotBound<T> const bound = pivots.bound(largest, diagonal);
-        Index const replaced = replaced_;
-        inverse[p] = T(1) / pivots.accept(row[p], bound, replaced_);
-        if (replaced_ > replaced && pivots.accepts(diagonal, bound)) needs_shift_ = true;
+        inverse[p] = T(1) / accept(pivots, row[p], diagonal, pivots.bound(largest, diagonal));
     }
 
     FactorArrays<T> arrays_;

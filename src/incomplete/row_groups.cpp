@@ -51,7 +51,7 @@ Edges edges_of(GroupedRows const& groups, RowPattern const& dependences, TaskId 
 } // namespace
 
 bool are_lines(RowPattern const& dependences) {
-    constexpr BlockRow most_examined = 1 << 16; // nearly
+    constexpr BlockRow most_examined = 1 << 12; // nearly
     BlockRow const step = std::max(1, dependences.num_rows / most_examined);
     BlockRow examined = 0, following = 0;
     for (Index i = 0; i < dependences.num_rows; i += step, ++examined)

@@ -18,10 +18,27 @@ namespace {
 /// ILU(1) of a lattice would take longer, and only the backward sweep of a dissection would gain.
 constexpr std::int32_t longest_upper_in_group = 4;
 
-bool continues_run(SweepRun const& run, SweepRun const& next) {
-    return run.blocks_per_row == next.blocks_per_row && run.stride == next.stride &&
-           run.is_packed == next.is_packed;
-}
+/// Appends the runs of a chunk to a list, and joins neighbours that differ only in their numbers of rows.
+class JoinedRuns {
+  public:
+    explicit JoinedRuns(LargeVector<SweepRun>& list) : list_(list), first_(list.size()) {}
+
+    void add(SweepRun const& next) {
+        if (list_.size() > first_ && can_join(list_.back(), next))
+            list_.back().num_rows += next.num_rows;
+        else
+            list_.push_back(next);
+    }
+
+  private:
+    static bool can_join(SweepRun const& run, SweepRun const& next) {
+        return run.blocks_per_row == next.blocks_per_row && run.stride == next.stride &&
+               run.is_packed == next.is_packed;
+    }
+
+    LargeVector<SweepRun>& list_;
+    std::size_t first_; ///< The first run of the chunk.
+};
 
 } // namespace
 
@@ -181,32 +198,22 @@ template <class T> Offset RowStorage<T>::find_lengths(RowPattern const& pattern,
 template <class T>
 void RowStorage<T>::place_chunk(Placement& placement, std::int32_t chunk, ExecutionOrder const& order) {
     Chunk& of = chunks_[chunk];
-    of.first_run = static_cast<std::int32_t>(runs_[of.worker].size());
+    auto& list = runs_[of.worker];
+    of.first_run = static_cast<std::int32_t>(list.size());
     BlockRow const first = order.chunk_ptr[chunk], num_rows = order.chunk_ptr[chunk + 1] - first;
     BlockRow const num_blocks = (num_rows + rows_per_block - 1) / rows_per_block;
     Offset next = of.blocks.first, packed = 0;
-    SweepRun run = {};
+    JoinedRuns runs(list);
     for (BlockRow k = 0; k < num_blocks; ++k) {
         BlockRow const begin = (forward_ ? k : num_blocks - 1 - k) * rows_per_block;
         next = placement.place(first + begin, first + std::min(begin + rows_per_block, num_rows), next,
                                [&](SweepRun const& rows) {
                                    if (rows.is_packed) packed += Offset(rows.num_rows) * rows.blocks_per_row;
-                                   if (continues_run(run, rows)) {
-                                       run.num_rows += rows.num_rows;
-                                   } else {
-                                       add_run(chunk, run);
-                                       run = rows;
-                                   }
+                                   runs.add(rows);
                                });
     }
-    add_run(chunk, run);
+    of.num_runs = static_cast<std::int32_t>(list.size()) - of.first_run;
     pack(chunk, packed);
-}
-
-template <class T> void RowStorage<T>::add_run(std::int32_t chunk, SweepRun const& run) {
-    if (run.num_rows == 0) return;
-    runs_[chunks_[chunk].worker].push_back(run);
-    ++chunks_[chunk].num_runs;
 }
 
 /// Makes the list of the columns of a chunk, in whose packed groups there are `packed` blocks. Sweeps do
@@ -235,21 +242,16 @@ template <class T> void RowStorage<T>::pack(std::int32_t chunk, Offset packed) {
 
 /// Unites the runs of a chunk, the last one of its worker so far, that differ only in packing.
 template <class T> void RowStorage<T>::unite_runs(std::int32_t chunk) {
-    auto const first = runs_[chunks_[chunk].worker].begin() + chunks_[chunk].first_run;
-    LargeVector<SweepRun> const runs(first, runs_[chunks_[chunk].worker].end());
-    runs_[chunks_[chunk].worker].erase(first, runs_[chunks_[chunk].worker].end());
-    chunks_[chunk].num_runs = 0;
-    SweepRun united = {};
+    auto& list = runs_[chunks_[chunk].worker];
+    auto const first = list.begin() + chunks_[chunk].first_run;
+    LargeVector<SweepRun> const runs(first, list.end());
+    list.erase(first, list.end());
+    JoinedRuns united(list);
     for (SweepRun run : runs) {
         run.is_packed = false;
-        if (continues_run(united, run)) {
-            united.num_rows += run.num_rows;
-        } else {
-            add_run(chunk, united);
-            united = run;
-        }
+        united.add(run);
     }
-    add_run(chunk, united);
+    chunks_[chunk].num_runs = static_cast<std::int32_t>(list.size()) - chunks_[chunk].first_run;
 }
 
 #define ESPALIER_INSTANTIATE(T) template class RowStorage<T>;

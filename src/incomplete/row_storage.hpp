@@ -94,7 +94,6 @@ template <class T> class RowStorage {
 
     Offset find_lengths(RowPattern const& pattern, ExecutionOrder const& order, std::int32_t chunk);
     void place_chunk(Placement& placement, std::int32_t chunk, ExecutionOrder const& order);
-    void add_run(std::int32_t chunk, SweepRun const& run);
     void pack(std::int32_t chunk, Offset packed);
     void unite_runs(std::int32_t chunk);
 

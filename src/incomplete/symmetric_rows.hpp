@@ -43,7 +43,7 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
             factor = eliminate(p, k, pivot);
         });
         visit_row(upper, p, [row](BlockRow j, T& value) { value = row[j]; });
-        arrays_.inverse[p] = T(1) / accept(p, pivot, diagonal);
+        arrays_.inverse[p] = T(1) / accept_pivot(p, pivot, diagonal);
     }
 
     /// a(p) and a(j) -= l(p, k) u(k, j) for j = p and the columns j behind it in row k. Returns l(p, k).
@@ -115,15 +115,12 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
     }
 
     /// Returns the pivot to use. The largest entry of the row is looked for only if the pivot may be small.
-    T accept(BlockRow p, T pivot, T diagonal) {
+    T accept_pivot(BlockRow p, T pivot, T diagonal) {
         auto const& pivots = arrays_.pivots;
         if (!pivots.positive && abs1(pivot) >= surely_accepted_ && surely_accepted_ > 0) return pivot;
         bool const needs_largest = !(pivots.positive && real_part(diagonal) > 0);
-        PivotBound<T> const bound = pivots.bound(needs_largest ? largest_in_row(p) : Real<T>(0), diagonal);
-        Index const replaced = replaced_;
-        T const accepted = pivots.accept(pivot, bound, replaced_);
-        if (replaced_ > replaced && pivots.accepts(diagonal, bound)) needs_shift_ = true;
-        return accepted;
+        Real<T> const largest = needs_largest ? largest_in_row(p) : Real<T>(0);
+        return accept(pivots, pivot, diagonal, pivots.bound(largest, diagonal));
     }
 
     /// The largest modulus in a row of A, both triangles included.

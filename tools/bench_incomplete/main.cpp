@@ -2,13 +2,18 @@
 //
 //     bench_incomplete MATRIX ORDERING LEVELS THREADS REPEAT
 //
-// prints a line of JSON. Times are the fastest of REPEAT runs in milliseconds; "transposed_new_values_ms",
-// for the first transposed application after a factorization, is measured once. Bytes of a sweep are its
-// entries with one 32-bit index for each block, and two passes over the vector. The triad a = b + 3 c of
-// STREAM (24 bytes for each element) runs on the same threads, with vectors that together are as large as L
-// with its vector, on ordinary pages as STREAM has them ("triad_gbs") and on huge pages ("huge_triad_gbs"),
-// and on ordinary pages with vectors of 256 MiB, which no cache keeps ("memory_gbs").
+// prints a line of JSON. Times are the fastest of REPEAT runs in milliseconds, one after the other;
+// "transposed_new_values_ms", for the first transposed application after a factorization, is measured once.
+//
+// Bandwidths: bytes of a sweep are its entries with one 32-bit index for each block, and two passes over the
+// vector. The triad a = b + 3 c of STREAM (24 bytes for each element) runs on the same threads, with vectors
+// that together are as large as L with its vector, on ordinary pages as STREAM has them ("triad_gbs") and on
+// huge pages
+// ("huge_triad_gbs"). Both triads and both sweeps run in turn, so that none of them finds its data in a
+// cache, and changes of the machine's speed affect all. "lower_of_triad" and its like are medians of the
+// ratios of two such bandwidths. "memory_gbs" is the triad on ordinary pages with vectors of 256 MiB.
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -47,32 +52,65 @@ OrderingMethod ordering_method(std::string const& name) {
     throw Error(Status::usage, "the ordering is natural, dissection or rcm");
 }
 
-/// Each worker touches its part of the vectors first. Memory of std::allocator is on ordinary pages, unless
-/// the system gives huge pages to all programs.
-template <class Allocator> double triad_ms(WorkerTeam& team, double bytes, int repeat) {
-    auto const n = static_cast<Index>(bytes / 24);
-    Index const distance =
-        n + 200; // not a multiple of a page, or the vectors would compete for the same sets of the caches
-    Allocator memory;
-    double *const to = memory.allocate(3 * distance), *const from = to + distance,
-                  *const factor = from + distance;
-    auto const for_each_part = [&](auto const& body) {
-        team.for_each_worker(
-            [&, threads = Index(team.size())](WorkerId w) { body(n * w / threads, n * (w + 1) / threads); });
-    };
-    for_each_part([&](Index first, Index end) {
-        std::fill(to + first, to + end, 0.0);
-        std::fill(from + first, from + end, 1.0);
-        std::fill(factor + first, factor + end, 2.0);
-    });
-    double const fastest = fastest_ms(repeat, [&] {
+/// The triad a = b + 3 c on the workers of a team. Each worker touches its part of the vectors first. Memory
+/// of std::allocator is on ordinary pages, unless the system gives huge pages to all programs.
+template <class Allocator> class Triad {
+  public:
+    Triad(WorkerTeam& team, double bytes)
+        : team_(team), n_(static_cast<Index>(bytes / 24)), distance_(n_ + 200),
+          to_(Allocator().allocate(3 * distance_)) {
         for_each_part([&](Index first, Index end) {
-            for (Index i = first; i < end; ++i) to[i] = from[i] + 3 * factor[i];
+            std::fill(to_ + first, to_ + end, 0.0);
+            std::fill(from() + first, from() + end, 1.0);
+            std::fill(factor() + first, factor() + end, 2.0);
         });
-    });
-    memory.deallocate(to, 3 * distance);
-    return fastest;
-}
+    }
+    Triad(Triad const&) = delete;
+    ~Triad() { Allocator().deallocate(to_, 3 * distance_); }
+
+    void run() {
+        for_each_part([&](Index first, Index end) {
+            for (Index i = first; i < end; ++i) to_[i] = from()[i] + 3 * factor()[i];
+        });
+    }
+
+  private:
+    [[nodiscard]] double const* from() const { return to_ + distance_; }
+    [[nodiscard]] double* from() { return to_ + distance_; }
+    [[nodiscard]] double* factor() { return to_ + 2 * distance_; }
+    template <class Body> void for_each_part(Body const& body) {
+        team_.for_each_worker([&, threads = Index(team_.size())](WorkerId w) {
+            body(n_ * w / threads, n_ * (w + 1) / threads);
+        });
+    }
+
+    WorkerTeam& team_;
+    Index n_;
+    Index distance_; // not a multiple of a page, or the vectors would compete for the same sets of the caches
+    double* to_;
+};
+
+/// The times of several bodies that run in turn, so that changes of the machine's speed affect all of them.
+class InTurn {
+  public:
+    template <class... Bodies> InTurn(int repeat, Bodies const&... bodies) : times_(sizeof...(bodies)) {
+        for (int r = 0; r < repeat; ++r) {
+            std::size_t k = 0;
+            (times_[k++].push_back(fastest_ms(1, bodies)), ...);
+        }
+    }
+    [[nodiscard]] double fastest(std::size_t body) const { return *std::ranges::min_element(times_[body]); }
+    /// The median of the ratios of the times of two bodies.
+    [[nodiscard]] double ratio(std::size_t above, std::size_t below) const {
+        std::vector<double> ratios(times_[above].size());
+        std::ranges::transform(times_[above], times_[below], ratios.begin(), std::divides<>());
+        std::ranges::nth_element(ratios, ratios.begin() + std::ssize(ratios) / 2);
+        return ratios[ratios.size() / 2];
+    }
+
+  private:
+    std::vector<std::vector<double>> times_; ///< By body.
+};
 
 /// The forward sweep of a program without threads: rows in their order, in CSR with 32-bit indices, blocks
 /// column-major.
@@ -155,16 +193,27 @@ void run(std::string const& matrix, std::string const& ordering, Index levels, i
     double const upper_bytes =
         upper_blocks * (8 * b * b + 4) + (8 * b * b + 16 * b) * rows; // with the inverse diagonal
     SerialSweep serial(pattern, order.block_size);
-    double const triad = triad_ms<std::allocator<double>>(team, lower_bytes, repeat);
-    double const huge_triad = triad_ms<LargeAllocator<double>>(team, lower_bytes, repeat);
-    constexpr double large = 3.0 * (256 << 20);
-    double const memory = triad_ms<std::allocator<double>>(team, large, std::max(3, repeat / 5));
     double const serial_ms = fastest_ms(repeat, [&] { serial.run(); });
     double const factor_ms = fastest_ms(std::max(3, repeat / 5), [&] { factor.factorize(*a); });
-    std::vector<double> x(a->rows, 1.0), rhs(a->rows, 1.0);
-    double const lower = fastest_ms(repeat, [&] { factor.solve_in_order(x.data(), TriangularPart::lower); });
+    std::vector<double> x(a->rows, 1.0), y(x), rhs(x);
+    enum : std::size_t { triad, huge_triad, lower, upper };
+    InTurn const sweeps = [&] {
+        Triad<std::allocator<double>> ordinary(team, lower_bytes);
+        Triad<LargeAllocator<double>> huge(team, lower_bytes);
+        return InTurn(
+            repeat, [&] { ordinary.run(); }, [&] { huge.run(); },
+            [&] { factor.solve_in_order(x.data(), TriangularPart::lower); },
+            [&] { factor.solve_in_order(y.data(), TriangularPart::upper); });
+    }();
+    constexpr double large = 3.0 * (256 << 20);
+    Triad<std::allocator<double>> memory_triad(team, large);
+    double const memory = fastest_ms(std::max(3, repeat / 5), [&] { memory_triad.run(); });
     std::ranges::fill(x, 1.0);
-    double const upper = fastest_ms(repeat, [&] { factor.solve_in_order(x.data(), TriangularPart::upper); });
+    std::ranges::fill(y, 1.0);
+    double const lower_ms =
+        fastest_ms(repeat, [&] { factor.solve_in_order(x.data(), TriangularPart::lower); });
+    double const upper_ms =
+        fastest_ms(repeat, [&] { factor.solve_in_order(y.data(), TriangularPart::upper); });
     double const application = fastest_ms(repeat, [&] { factor.solve(rhs.data(), x.data()); });
     double const transposed =
         fastest_ms(repeat, [&] { factor.solve(rhs.data(), x.data(), 1, MatrixOp::transpose); });
@@ -177,12 +226,16 @@ void run(std::string const& matrix, std::string const& ordering, Index levels, i
         R"("synchronizations": {}, "ordering_ms": {:.1f}, "analysis_ms": {:.1f}, "set_up_ms": {:.1f}, "first_build_ms": {:.1f}, )"
         R"("factor_ms": {:.2f}, "serial_lower_ms": {:.3f}, "lower_ms": {:.3f}, "upper_ms": {:.3f}, )"
         R"("application_ms": {:.3f}, "transposed_ms": {:.3f}, "transposed_new_values_ms": {:.3f}, )"
-        R"("memory_gbs": {:.1f}, "triad_gbs": {:.1f}, "huge_triad_gbs": {:.1f}, "lower_gbs": {:.1f}, "upper_gbs": {:.1f}}})"
+        R"("memory_gbs": {:.1f}, "triad_gbs": {:.1f}, "huge_triad_gbs": {:.1f}, "lower_gbs": {:.1f}, "upper_gbs": {:.1f}, )"
+        R"("lower_of_triad": {:.3f}, "upper_of_triad": {:.3f}, "lower_of_huge_triad": {:.3f}, "upper_of_huge_triad": {:.3f}}})"
         "\n",
         matrix, ordering, levels, threads, sizes.coarse_string, sizes.chunks, sizes.synchronizations,
-        ordering_ms, builds.analysis, builds.set_up, builds.first, factor_ms, serial_ms, lower, upper,
-        application, transposed, new_values, rate(large, memory), rate(lower_bytes, triad),
-        rate(lower_bytes, huge_triad), rate(lower_bytes, lower), rate(upper_bytes, upper));
+        ordering_ms, builds.analysis, builds.set_up, builds.first, factor_ms, serial_ms,
+        lower_ms, upper_ms, application, transposed, new_values, rate(large, memory),
+        rate(lower_bytes, sweeps.fastest(triad)), rate(lower_bytes, sweeps.fastest(huge_triad)),
+        rate(lower_bytes, sweeps.fastest(lower)), rate(upper_bytes, sweeps.fastest(upper)),
+        sweeps.ratio(triad, lower), sweeps.ratio(triad, upper) * upper_bytes / lower_bytes,
+        sweeps.ratio(huge_triad, lower), sweeps.ratio(huge_triad, upper) * upper_bytes / lower_bytes);
 }
 
 } // namespace
