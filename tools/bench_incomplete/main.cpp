@@ -223,19 +223,21 @@ void run(std::string const& matrix, std::string const& ordering, Index levels, i
     auto const rate = [](double bytes, double ms) { return bytes / ms / 1e6; };
     fmt::print(
         R"({{"matrix": "{}", "ordering": "{}", "levels": {}, "threads": {}, "coarsen": "{}", "chunks": {}, )"
-        R"("synchronizations": {}, "ordering_ms": {:.1f}, "analysis_ms": {:.1f}, "set_up_ms": {:.1f}, "first_build_ms": {:.1f}, )"
+        R"("synchronizations": {}, "ordering_ms": {:.1f}, "analysis_ms": {:.1f}, )"
+        R"("set_up_ms": {:.1f}, "first_build_ms": {:.1f}, )"
         R"("factor_ms": {:.2f}, "serial_lower_ms": {:.3f}, "lower_ms": {:.3f}, "upper_ms": {:.3f}, )"
         R"("application_ms": {:.3f}, "transposed_ms": {:.3f}, "transposed_new_values_ms": {:.3f}, )"
-        R"("memory_gbs": {:.1f}, "triad_gbs": {:.1f}, "huge_triad_gbs": {:.1f}, "lower_gbs": {:.1f}, "upper_gbs": {:.1f}, )"
-        R"("lower_of_triad": {:.3f}, "upper_of_triad": {:.3f}, "lower_of_huge_triad": {:.3f}, "upper_of_huge_triad": {:.3f}}})"
+        R"("memory_gbs": {:.1f}, "triad_gbs": {:.1f}, "huge_triad_gbs": {:.1f}, )"
+        R"("lower_gbs": {:.1f}, "upper_gbs": {:.1f}, "lower_of_triad": {:.3f}, "upper_of_triad": {:.3f}, )"
+        R"("lower_of_huge_triad": {:.3f}, "upper_of_huge_triad": {:.3f}}})"
         "\n",
         matrix, ordering, levels, threads, sizes.coarse_string, sizes.chunks, sizes.synchronizations,
-        ordering_ms, builds.analysis, builds.set_up, builds.first, factor_ms, serial_ms,
-        lower_ms, upper_ms, application, transposed, new_values, rate(large, memory),
-        rate(lower_bytes, sweeps.fastest(triad)), rate(lower_bytes, sweeps.fastest(huge_triad)),
-        rate(lower_bytes, sweeps.fastest(lower)), rate(upper_bytes, sweeps.fastest(upper)),
-        sweeps.ratio(triad, lower), sweeps.ratio(triad, upper) * upper_bytes / lower_bytes,
-        sweeps.ratio(huge_triad, lower), sweeps.ratio(huge_triad, upper) * upper_bytes / lower_bytes);
+        ordering_ms, builds.analysis, builds.set_up, builds.first, factor_ms, serial_ms, lower_ms, upper_ms,
+        application, transposed, new_values, rate(large, memory), rate(lower_bytes, sweeps.fastest(triad)),
+        rate(lower_bytes, sweeps.fastest(huge_triad)), rate(lower_bytes, sweeps.fastest(lower)),
+        rate(upper_bytes, sweeps.fastest(upper)), sweeps.ratio(triad, lower),
+        sweeps.ratio(triad, upper) * upper_bytes / lower_bytes, sweeps.ratio(huge_triad, lower),
+        sweeps.ratio(huge_triad, upper) * upper_bytes / lower_bytes);
 }
 
 } // namespace
