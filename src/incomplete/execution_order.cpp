@@ -273,19 +273,18 @@ void arrange_rows(ExecutionOrder& order, RowPattern const& pattern, RowPattern c
             blocks.push_back(p);
     blocks.push_back(pattern.num_rows);
     LargeVector<std::int32_t> depths(pattern.num_rows);
-    order.begins_depth.assign(pattern.num_rows, 1);
+    order.begins_depth.resize(pattern.num_rows);
     order.position_of.resize(pattern.num_rows);
     order.row_at.resize(pattern.num_rows);
+    std::size_t const at_once = blocks.size() > 4096 ? 16 : 1; // blocks that a thread takes
     std::atomic<std::size_t> next{0};
     run_threads(team_size(order.num_workers), [&](int) {
         RowArrangement arrangement(pattern, dependences, aggregate_of, depths);
-        constexpr std::size_t at_once = 16;
         for (std::size_t k; (k = next.fetch_add(at_once, std::memory_order_relaxed)) + 1 < blocks.size();)
-            for (std::size_t end = std::min(k + at_once, blocks.size() - 1); k < end; ++k) {
-                arrangement.arrange(std::span(order.ascending).subspan(blocks[k], blocks[k + 1] - blocks[k]),
-                                    order.row_at.data() + blocks[k], order.begins_depth.data() + blocks[k]);
-                for (BlockRow p = blocks[k]; p < blocks[k + 1]; ++p) order.position_of[order.row_at[p]] = p;
-            }
+            for (std::size_t end = std::min(k + at_once, blocks.size() - 1); k < end; ++k)
+                arrangement.arrange(
+                    std::span(order.ascending).subspan(blocks[k], blocks[k + 1] - blocks[k]), blocks[k],
+                    {order.row_at.data(), order.position_of.data(), order.begins_depth.data()});
     });
 }
 

@@ -15,25 +15,38 @@ std::uint8_t clamped_length(std::span<BlockRow const> row) {
 
 } // namespace
 
-void RowArrangement::arrange(std::span<BlockRow const> rows, BlockRow* arranged, std::uint8_t* begins_depth) {
-    if (rows.size() < 2) {
-        std::ranges::copy(rows, arranged);
-        return;
-    }
+void RowArrangement::arrange(std::span<BlockRow const> rows, BlockRow first, ArrangedRows const& to) {
     auto const bounds = find_keys(rows);
     std::int64_t const lengths = std::int64_t(bounds.lower_lengths) * bounds.upper_lengths;
     auto const length_of = [&](Key const& key) {
         return key.lower_length * bounds.upper_lengths + key.upper_length;
     };
+    auto const put = [&](BlockRow row, std::int32_t place) {
+        to.row_at[first + place] = row;
+        to.position_of[row] = first + place;
+    };
+    std::int64_t values_of_depth = 1;
     if (bounds.depths * lengths <= std::ssize(rows)) {
-        sort_by(rows, arranged, bounds.depths * lengths,
-                [&](Key const& key) { return key.depth * lengths + length_of(key); });
+        values_of_depth = lengths;
+        sort_by(
+            bounds.depths * lengths, [&](Key const& key) { return key.depth * lengths + length_of(key); },
+            [&](std::size_t k, std::int32_t place) { put(rows[k], place); });
     } else { // fewer counters if the sort has two steps
         sorted_.resize(rows.size());
-        sort_by(rows, sorted_.data(), lengths, length_of);
-        sort_by(sorted_, arranged, bounds.depths, [](Key const& key) { return key.depth; });
+        sorted_keys_.resize(rows.size());
+        sort_by(lengths, length_of, [&](std::size_t k, std::int32_t place) {
+            sorted_[place] = rows[k];
+            sorted_keys_[place] = keys_[k];
+        });
+        keys_.swap(sorted_keys_);
+        sort_by(
+            bounds.depths, [](Key const& key) { return key.depth; },
+            [&](std::size_t k, std::int32_t place) { put(sorted_[k], place); });
     }
-    for (std::size_t k = 1; k < rows.size(); ++k) begins_depth[k] = keys_[k].depth != keys_[k - 1].depth;
+    std::uint8_t* const begins_depth = to.begins_depth + first;
+    std::fill_n(begins_depth, rows.size(), 0);
+    for (std::int32_t depth = 0; depth < bounds.depths; ++depth) // every depth has rows
+        begins_depth[depth > 0 ? ends_[depth * values_of_depth - 1] : 0] = 1;
 }
 
 /// Sets keys_. The depth of a row is the number of these rows on the longest path to it.
@@ -58,19 +71,14 @@ RowArrangement::KeyBounds RowArrangement::find_keys(std::span<BlockRow const> ro
     return bounds;
 }
 
-/// A stable counting sort of the rows and of keys_ by value_of(key), which is in 0 .. values - 1.
-template <class ValueOf> void RowArrangement::sort_by(std::span<BlockRow const> rows, BlockRow* sorted,
-                                                      std::int64_t values, ValueOf const& value_of) {
-    place_.assign(values + 1, 0);
-    for (Key const& key : keys_) ++place_[value_of(key) + 1];
-    std::partial_sum(place_.begin(), place_.end(), place_.begin());
-    sorted_keys_.resize(rows.size());
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-        std::int32_t const to = place_[value_of(keys_[k])]++;
-        sorted[to] = rows[k];
-        sorted_keys_[to] = keys_[k];
-    }
-    keys_.swap(sorted_keys_);
+/// A stable counting sort by value_of(key), which is in 0 .. values - 1. Calls put(k, place of row k).
+/// Afterwards ends_[v] is the end of the rows with values up to v.
+template <class ValueOf, class Put>
+void RowArrangement::sort_by(std::int64_t values, ValueOf const& value_of, Put const& put) {
+    ends_.assign(values + 1, 0);
+    for (Key const& key : keys_) ++ends_[value_of(key) + 1];
+    std::partial_sum(ends_.begin(), ends_.end(), ends_.begin());
+    for (std::size_t k = 0; k < keys_.size(); ++k) put(k, ends_[value_of(keys_[k])]++);
 }
 
 } // namespace espalier

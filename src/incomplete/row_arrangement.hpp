@@ -15,6 +15,13 @@ namespace espalier {
 /// of a core.
 inline constexpr BlockRow rows_per_block = 32768;
 
+/// Arrays of an ExecutionOrder, to which all threads write.
+struct ArrangedRows {
+    BlockRow* row_at;
+    BlockRow* position_of;
+    std::uint8_t* begins_depth; ///< 1 if a row does not have the depth of the row before.
+};
+
 /// Sorts the rows of a chunk by their depth in the chunk, then by the lengths of their rows of L and of U,
 /// and then by number. Each thread has its own object.
 class RowArrangement {
@@ -26,9 +33,9 @@ class RowArrangement {
                    std::span<TaskId const> aggregate_of, std::span<std::int32_t> depths)
         : pattern_(pattern), dependences_(dependences), aggregate_of_(aggregate_of), depths_(depths) {}
 
-    /// Writes at most rows_per_block rows of an aggregate, given in ascending order, in the order of
-    /// execution. Sets begins_depth[k] to 0 if row k has the depth of the row before. Linear.
-    void arrange(std::span<BlockRow const> rows, BlockRow* arranged, std::uint8_t* begins_depth);
+    /// Arranges at least one and at most rows_per_block rows of an aggregate, given in ascending order, at
+    /// the positions from `first` on. Linear.
+    void arrange(std::span<BlockRow const> rows, BlockRow first, ArrangedRows const& to);
 
   private:
     /// The values by which the rows of a chunk are sorted: a depth in 0 .. depths - 1, and so on.
@@ -41,8 +48,8 @@ class RowArrangement {
     };
 
     KeyBounds find_keys(std::span<BlockRow const> rows);
-    template <class ValueOf> void sort_by(std::span<BlockRow const> rows, BlockRow* sorted,
-                                          std::int64_t values, ValueOf const& value_of);
+    template <class ValueOf, class Put>
+    void sort_by(std::int64_t values, ValueOf const& value_of, Put const& put);
 
     RowPattern const& pattern_;
     RowPattern const& dependences_;
@@ -51,7 +58,7 @@ class RowArrangement {
     /// Keys of the rows that are being arranged, in their present order.
     std::vector<Key> keys_, sorted_keys_;
     std::vector<BlockRow> sorted_;
-    std::vector<std::int32_t> place_;
+    std::vector<std::int32_t> ends_;
 };
 
 } // namespace espalier
