@@ -118,7 +118,7 @@ TYPED_TEST(DelayedProcessesTyped, DeterminantIsThatOfDenseElimination) {
     for (Factorization const kind : factorizations_with_pivots)
         for (int const processes : {2, 3, 4}) {
             auto const a =
-                kkt_system<T>(symmetry_for<T>(kind), 100, 40, static_cast<unsigned>(processes) + 3);
+                kkt_system<T>(symmetry_for<T>(kind), 100, 40, static_cast<unsigned>(processes) + 13);
             DealtSystem<T> const system(a, kind, processes);
             auto const unit = unit_vectors<T>(a.cols);
             std::mutex mutex;
