@@ -29,6 +29,10 @@ void place_rows(MatrixView<T const> own, Index num_own, std::span<ColumnMove con
 // cycles in the panel.
 void column_moves(std::span<std::int32_t const> perm, Index own, std::vector<ColumnMove>& moves) {
     moves.clear();
+    if (std::ranges::is_sorted(perm)) {
+        for (std::int32_t j = 0; j < own; ++j) moves.push_back({j, j});
+        return;
+    }
     auto const n = static_cast<std::int32_t>(perm.size()), first = static_cast<std::int32_t>(own);
     std::vector<bool> done(perm.size(), false);
     auto const chain = [&](std::int32_t p, std::int32_t last) {

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "factor/panel_pivots.hpp"
-#include "kernels/product.hpp"
 #include "kernels/threshold.hpp"
 #include "runtime/process_limits.hpp"
 
@@ -20,8 +18,8 @@ namespace {
 // microseconds.
 constexpr std::uint64_t large_panel = std::uint64_t{16} << 20;
 
-// Whether other pivots may be chosen after an attempt. LDL interchanges rows and columns in any case. LU
-// first interchanges only rows, so that a column of zeros takes the row of another column.
+// Whether other pivots may be chosen after an attempt. Where nothing can be delayed, LDL replaces small
+// pivots at once. LU must not: a column of zeros would take the row of another column.
 bool can_restart(FactorForm form, Index rows) {
     return rows > 0 || form.has_upper();
 }
@@ -53,7 +51,7 @@ DelayedPivoting<T>::DelayedPivoting(Factor<T>& factor, KernelFamily<T>& kernels,
       threshold_(threshold), assembly_(factor), saved_(workers) {
     for (CblkId k = 0; k < structure_.num_cblks(); ++k)
         if (form_.has_upper() && factor.has_panel(k))
-            most_saved_ = std::max(most_saved_, factor.lower(k).rows * factor.lower(k).cols * sizeof(T));
+            most_saved_ = std::max(most_saved_, factor.lower(k).rows * factor.lower(k).cols);
 }
 
 template <class T>
@@ -65,20 +63,15 @@ PivotStats DelayedPivoting<T>::factorize(CblkId k, WorkerId worker, UpdateWorksp
         for_all_rows([&](Index first, Index count) { kernels_.solve_rows(k, first, count); });
         return stats;
     }
-    Front const front{
-        k, saved_[worker], workspace, division, for_all_rows, rows, {form_, rules_, threshold_, rows}};
+    Front const front{k,        worker,       saved_[worker], workspace,
+                      division, for_all_rows, rows,           {form_, rules_, threshold_, rows}};
     PivotStats stats;
     Panel panel;
     if (arriving == 0) {
-        if (Saved& saved = front.saved; form_.has_upper()) {
-            if (saved.memory.empty()) saved.memory = Arena(most_saved_, Allocation::local);
-            saved.backup.save_diagonal(factor_.lower(k), saved.memory.template as<T>().data());
-        }
-        ThresholdPivots found;
-        Attempt const attempt = try_static(front, found);
-        if (attempt == Attempt::accepted) return found.stats;
+        Attempt const attempt = try_static(front);
+        if (attempt == Attempt::accepted) return front.saved.pivots.stats;
         panel = in_place(k);
-        stats = delay_in_place(front, attempt, found, *panel);
+        stats = delay_in_place(front, attempt, *panel);
     } else {
         panel = larger(k, worker, factor_.cblk(k).width() + arriving);
         stats = delay_in_larger(front, *panel);
@@ -98,49 +91,52 @@ template <class T> Index DelayedPivoting<T>::rows_of_interior(CblkId k) const {
     return rows;
 }
 
-// For ldl, columns without a pivot are postponed, so that the work on the others is not lost if there are
-// any. Without such columns the result is that of static pivots.
-template <class T> ThresholdPivots DelayedPivoting<T>::try_diagonal(Front const& front) {
+// Tries pivots from the diagonal block, and checks L in the rows below that will be eliminated. Columns
+// without a pivot are postponed, so that the work on the others is not lost. Without such columns the result
+// is that of static pivots.
+template <class T> auto DelayedPivoting<T>::try_static(Front const& front) -> Attempt {
     CblkId const k = front.k;
-    if (form_.has_d())
-        return factor_ldl_leading<T>(form_.conjugate(), factor_.diagonal(k), factor_.perm(k),
-                                     factor_.off_diagonal(k), threshold_, front.division);
-    return {kernels_.try_diagonal(k, threshold_, front.division), factor_.cblk(k).width()};
+    MatrixView<T> const diagonal = factor_.diagonal(k);
+    LuBackup<T>& backup = front.saved.backup;
+    SummedPivots<T>& pivots = front.saved.pivots;
+    if (form_.has_upper())
+        backup.save_diagonal(factor_.lower(k),
+                             factor_.delayed_memory(front.worker).template scratch<T>(most_saved_));
+    pivots.stats = front.pivots.factor_leading(diagonal, factor_.perm(k),
+                                               form_.has_d() ? factor_.off_diagonal(k) : std::span<T>(),
+                                               front.division, pivots);
+    if (pivots.stats.zero_column >= 0) return Attempt::diagonal_failed;
+    if (form_.has_upper()) backup.prepare_rows(diagonal, pivots.eliminated);
+    if (pivots.eliminated < diagonal.cols) return Attempt::postponed;
+    std::atomic<bool> is_bounded = true;
+    front.for_all_rows([&](Index first, Index count) {
+        for_each_row_block<T>(count, [&](Index at, Index rows) { // while they are in the cache
+            auto const solve = [&](Index counted) {
+                return kernels_.solve_rows_of_l(k, first + at, rows, counted);
+            };
+            if (!solve_and_check(front, first + at, rows, form_.has_upper(), solve)) is_bounded = false;
+        });
+    });
+    if (!is_bounded) return Attempt::rows_failed;
+    if (form_.has_upper())
+        front.for_all_rows([&](Index first, Index count) { kernels_.solve_rows_of_u(k, first, count); });
+    return Attempt::accepted;
 }
 
-// Tries pivots from the diagonal block, and checks L in the rows below that will be eliminated.
-template <class T> auto DelayedPivoting<T>::try_static(Front const& front, ThresholdPivots& found)
-    -> Attempt {
-    CblkId const k = front.k;
-    found = try_diagonal(front);
-    if (found.stats.replaced > 0 || found.stats.zero_column >= 0) return Attempt::diagonal_failed;
-    Index const width = factor_.cblk(k).width();
-    if (found.eliminated < width) return Attempt::postponed;
+// Computes L in some rows, which may be copied before. Returns whether it is bounded.
+template <class T> bool DelayedPivoting<T>::solve_and_check(Front const& front, Index first, Index count,
+                                                            bool backs_up, SolveRows solve) const {
+    LuBackup<T>& backup = front.saved.backup;
     auto const most = static_cast<Real<T>>(rules_.growth);
-    std::atomic<bool> is_bounded = true;
-    auto const solve = [&](Index first, Index count, Index counted) {
-        if (!(kernels_.solve_rows_of_l(k, first, count, counted) <= most)) is_bounded = false;
-    };
-    if (form_.has_d()) {
-        front.for_all_rows([&](Index first, Index count) { solve(first, count, front.rows - first); });
-    } else {
-        LuBackup<T>& backup = front.saved.backup;
-        MatrixView<T const> const below = factor_.below(k);
-        backup.bound_rows(factor_.diagonal(k));
-        front.for_all_rows([&](Index first, Index count) {
-            for_each_row_block<T>(count, [&](Index at, Index rows) { // while they are in the cache
-                bool const may_grow = backup.save_rows(below, first + at, rows, most);
-                solve(first + at, rows, may_grow ? front.rows - first - at : 0);
-            });
-            kernels_.solve_rows_of_u(k, first, count);
-        });
-    }
-    return is_bounded ? Attempt::accepted : Attempt::rows_failed;
+    bool const copied = backs_up && backup.save_rows(factor_.below(front.k), first, count, most);
+    Index const counted = std::clamp<Index>(front.rows - first, 0, count);
+    Real<T> const largest = solve(backs_up && !copied ? 0 : counted);
+    if (copied && counted == count) backup.drop_rows(first, largest);
+    return largest <= most;
 }
 
 // The panel has the columns of the cblk only.
 template <class T> PivotStats DelayedPivoting<T>::delay_in_place(Front const& front, Attempt attempt,
-                                                                 ThresholdPivots const& found,
                                                                  DelayedPanel<T>& panel) const {
     CblkId const k = front.k;
     panel.clear_numbers();
@@ -148,12 +144,13 @@ template <class T> PivotStats DelayedPivoting<T>::delay_in_place(Front const& fr
     if (attempt == Attempt::postponed) {
         SummedPivots<T>& pivots = front.saved.pivots;
         auto const perm = std::as_const(factor_).perm(k);
-        pivots.perm.assign(perm.begin(), perm.end());
-        std::ranges::copy(std::as_const(factor_).off_diagonal(k), panel.all_off_diagonal().begin());
-        front.pivots.after_leading(panel, found, pivots);
+        pivots.rows.assign(perm.begin(), perm.end());
+        if (form_.has_d())
+            std::ranges::copy(std::as_const(factor_).off_diagonal(k), panel.all_off_diagonal().begin());
+        front.pivots.after_leading(panel, pivots);
         if (eliminate_rows(front, panel)) return front.pivots.finish(panel, pivots);
     }
-    restore(front, attempt, found.eliminated);
+    restore(front, attempt);
     return front.pivots.from_all_rows(panel);
 }
 
@@ -174,78 +171,43 @@ PivotStats DelayedPivoting<T>::delay_in_larger(Front const& front, DelayedPanel<
 }
 
 // Assembles and eliminates the rows below, block by block while they are in the cache. Returns false if L is
-// not bounded.
+// not bounded; then U has not changed.
 template <class T> bool DelayedPivoting<T>::eliminate_rows(Front const& front, DelayedPanel<T>& panel) const {
     SummedPivots<T> const& pivots = front.saved.pivots;
-    auto& moves = front.saved.moves;
+    std::vector<ColumnMove>& moves = front.saved.moves;
     Index const own = assembly_.num_own(front.k, panel);
-    std::vector<std::int32_t> in_order(form_.has_d() ? 0 : panel.columns());
-    std::iota(in_order.begin(), in_order.end(), 0);
-    column_moves(form_.has_d() ? pivots.perm : in_order, own, moves);
+    column_moves(pivots.column_order(), own, moves);
     std::atomic<bool> is_bounded = true;
     front.for_all_rows([&](Index first, Index count) {
         for_each_row_block<T>(count, [&](Index at, Index rows) {
-            assembly_.place_rows_of_l(front.k, moves, first + at, rows, panel);
-            if (!front.pivots.eliminate_rows_of_l(panel, pivots, first + at, rows)) is_bounded = false;
+            auto const solve = [&](Index counted) {
+                assembly_.place_rows_of_l(front.k, moves, first + at, rows, panel);
+                return front.pivots.eliminate_rows_of_l(panel, pivots, first + at, rows, counted);
+            };
+            if (!solve_and_check(front, first + at, rows, form_.has_upper() && own == 0, solve))
+                is_bounded = false;
         });
     });
     if (!is_bounded || !form_.has_upper()) return is_bounded;
-    column_moves(pivots.perm, own, moves);
+    column_moves(pivots.rows, own, moves);
     front.for_all_rows([&](Index first, Index count) {
         for_each_row_block<T>(count, [&](Index at, Index rows) {
             assembly_.place_rows_of_u(front.k, moves, first + at, rows, panel);
-            front.pivots.eliminate_rows_of_u(panel, first + at, rows);
+            front.pivots.eliminate_rows_of_u(panel, pivots, first + at, rows);
         });
     });
     return true;
 }
 
-// Restores the panel after an attempt that has failed, and has eliminated `pivots` columns.
-template <class T> void DelayedPivoting<T>::restore(Front const& front, Attempt attempt, Index pivots) const {
-    CblkId const k = front.k;
+// Restores the panel after an attempt that has failed. It has not changed U in the rows below.
+template <class T> void DelayedPivoting<T>::restore(Front const& front, Attempt attempt) const {
+    auto const& [backup, pivots, moves] = front.saved;
+    MatrixView<T> const panel = factor_.lower(front.k);
     bool const has_rows = attempt != Attempt::diagonal_failed; // they were overwritten
-    if (form_.has_d()) return multiply_back(front, pivots, has_rows);
-    front.saved.backup.restore(factor_.lower(k), factor_.upper(k), std::as_const(factor_).perm(k), has_rows);
-}
-
-// The columns of the panel before an attempt of ldl, whose pivoting bounds L in the diagonal block. S is what
-// remains of the columns without a pivot:
-//
-//     [P^T  0] [L11  0] [D  0 ] [L11  0]^H
-//     [ 0   I] [L21  I] [0  S1] [L21  I]   P,   without the last row if the attempt has not changed the rows
-//     below
-//              [L31 S3]
-template <class T>
-void DelayedPivoting<T>::multiply_back(Front const& front, Index pivots, bool has_rows) const {
-    CblkId const k = front.k;
-    MatrixView<T> const diagonal = factor_.diagonal(k), below = factor_.below(k);
-    Index const width = diagonal.cols, rest = width - pivots, rows = width + (has_rows ? below.rows : 0);
-    auto const perm = std::as_const(factor_).perm(k);
-    auto const off_diagonal = std::as_const(factor_).off_diagonal(k).first(pivots);
-    auto& memory = front.workspace.scaled;
-    memory.resize(std::max<std::size_t>(memory.size(), (rows + width) * width));
-    MatrixView<T> const scaled{memory.data(), rows, width, rows},
-        l{scaled.data + rows * width, width, width, width};
-    for (Index j = 0; j < width; ++j)
-        for (Index i = 0; i < width; ++i)
-            l(perm[i], j) = i > j && j < pivots ? diagonal(i, j) : T(i == j ? 1 : 0);
-    MatrixView<T> const d = diagonal.block(0, 0, pivots, pivots);
-    multiply_by_d<T>(form_.conjugate(), d, off_diagonal, l.block(0, 0, width, pivots), scaled);
-    for (Index j = pivots; j < width; ++j)
-        for (Index i = 0; i < width; ++i)
-            scaled(perm[i], j) = i < pivots ? T(0)
-                                 : i < j    ? conj_if(form_.conjugate(), diagonal(j, i))
-                                            : diagonal(i, j);
-    Op const op = form_.conjugate() ? Op::adjoint : Op::transpose;
-    if (has_rows) {
-        MatrixView<T> const scaled_below = scaled.block(width, 0, below.rows, width);
-        multiply_by_d<T>(form_.conjugate(), d, off_diagonal, below.block(0, 0, below.rows, pivots),
-                         scaled_below);
-        copy_panel<T>(below.block(0, pivots, below.rows, rest), true,
-                      scaled_below.block(0, pivots, below.rows, rest));
-        assign_product<T>(op, scaled_below, l, below);
-    }
-    assign_product<T>(op, scaled.block(0, 0, width, width), l, diagonal);
+    if (form_.has_upper()) return backup.restore(panel, pivots.eliminated, pivots.columns, has_rows);
+    auto const off_diagonal = std::as_const(factor_).off_diagonal(front.k).first(pivots.eliminated);
+    restore_ldl<T>(form_.conjugate(), panel, std::as_const(factor_).perm(front.k), off_diagonal, has_rows,
+                   front.workspace.scaled);
 }
 
 template <class T> auto DelayedPivoting<T>::in_place(CblkId k) const -> Panel {

@@ -29,7 +29,7 @@
 #include "factor/kernel_family.hpp"
 #include "factor/left_over.hpp"
 #include "factor/panel_pivots.hpp"
-#include "kernels/lu_backup.hpp"
+#include "kernels/panel_backup.hpp"
 
 namespace espalier {
 
@@ -71,16 +71,17 @@ template <class T> class DelayedPivoting {
 
   private:
     struct alignas(64) Saved { // written by one worker
-        Arena memory;
-        LuBackup<T> backup;     // in the memory
+        LuBackup<T> backup;
         SummedPivots<T> pivots; // of the panel in work
         std::vector<ColumnMove> moves;
     };
-    // postponed: ldl has eliminated all columns that have a pivot in the diagonal block, and others are left.
+    // postponed: all columns that have a pivot in the diagonal block are eliminated there, and others are
+    // left.
     enum class Attempt { accepted, postponed, diagonal_failed, rows_failed };
     // The arguments of factorize(), and what they imply.
     struct Front {
         CblkId k;
+        WorkerId worker;
         Saved& saved;
         UpdateWorkspace<T>& workspace;
         BlockDivision const* division;
@@ -90,13 +91,15 @@ template <class T> class DelayedPivoting {
     };
     using Panel = std::unique_ptr<DelayedPanel<T>>;
 
-    [[nodiscard]] ThresholdPivots try_diagonal(Front const& front);
-    [[nodiscard]] Attempt try_static(Front const& front, ThresholdPivots& found);
-    void restore(Front const& front, Attempt attempt, Index pivots) const;
-    void multiply_back(Front const& front, Index pivots, bool has_rows) const;
+    [[nodiscard]] Attempt try_static(Front const& front);
+    void restore(Front const& front, Attempt attempt) const;
+    /// Computes rows of L and returns the largest entry of the first `counted` rows.
+    using SolveRows = FunctionRef<Real<T>(Index counted)>;
+    [[nodiscard]] bool solve_and_check(Front const& front, Index first, Index count, bool backs_up,
+                                       SolveRows solve) const;
     [[nodiscard]] Panel in_place(CblkId k) const;
     [[nodiscard]] Panel larger(CblkId k, WorkerId worker, Index columns);
-    [[nodiscard]] PivotStats delay_in_place(Front const& front, Attempt attempt, ThresholdPivots const& found,
+    [[nodiscard]] PivotStats delay_in_place(Front const& front, Attempt attempt,
                                             DelayedPanel<T>& panel) const;
     [[nodiscard]] PivotStats delay_in_larger(Front const& front, DelayedPanel<T>& panel) const;
     [[nodiscard]] bool eliminate_rows(Front const& front, DelayedPanel<T>& panel) const;
@@ -110,8 +113,8 @@ template <class T> class DelayedPivoting {
     DelayRules rules_;
     Real<T> threshold_;
     DelayedAssembly<T> assembly_;
-    std::size_t most_saved_ = 0; ///< The size of the largest saved part in bytes.
-    std::vector<Saved> saved_;   ///< By worker.
+    Index most_saved_ = 0;     ///< The coefficients of the largest saved part.
+    std::vector<Saved> saved_; ///< By worker.
     std::atomic<std::uint64_t> bytes_{0};
     std::atomic<std::uint64_t> received_bytes_{0};
 };

@@ -49,110 +49,124 @@ PivotStats PanelPivots<T>::eliminate_all(DelayedPanel<T>& panel, BlockDivision c
 }
 
 template <class T> PivotStats PanelPivots<T>::from_all_rows(DelayedPanel<T>& panel) const {
-    std::vector<std::int32_t> row_perm(panel.columns());
-    if (form_.has_d()) {
-        std::iota(row_perm.begin(), row_perm.end(), 0);
-        return finish_ldl(panel, 0, row_perm);
-    }
-    std::vector<std::int32_t> column_perm(panel.columns());
-    ThresholdPivots const found =
-        factor_lu_threshold<T>(panel.lower(), panel.whole_upper(), row_perm, column_perm,
-                               {static_cast<Real<T>>(rules_.u), threshold_, rows_});
-    PivotStats stats = found.stats;
-    if (Index const e = found.eliminated; rows_ == 0 && e < panel.columns()) {
-        stats.zero_column = e;
-        show_overflow(panel.lower().block(e, e, panel.columns() - e, panel.columns() - e));
-    }
-    panel.set_pivots(rows_ == 0 ? panel.columns() : found.eliminated, row_perm, column_perm);
-    panel.is_odd = is_odd(row_perm) != is_odd(column_perm);
-    stats.delayed = panel.left();
-    return stats;
+    SummedPivots<T> none;
+    none.rows.resize(panel.columns());
+    std::iota(none.rows.begin(), none.rows.end(), 0);
+    if (form_.has_upper()) none.columns = none.rows;
+    return finish(panel, none);
 }
 
 template <class T> bool PanelPivots<T>::from_summed_rows(DelayedPanel<T>& panel,
                                                          BlockDivision const* division,
                                                          SummedPivots<T>& pivots) const {
     Index const m = panel.columns();
-    MatrixView<T> const square = panel.lower().block(0, 0, m, m);
-    pivots.perm.resize(m);
-    ThresholdPivots const found =
-        form_.has_upper() ? ThresholdPivots{factor_lu<T>(square, pivots.perm, threshold_, division), m}
-                          : factor_ldl_leading<T>(form_.conjugate(), square, pivots.perm,
-                                                  panel.all_off_diagonal(), threshold_, division);
-    if (found.stats.replaced > 0 || found.stats.zero_column >= 0) return false;
-    after_leading(panel, found, pivots);
-    return true;
+    pivots.rows.resize(m);
+    pivots.stats = factor_leading(panel.lower().block(0, 0, m, m), pivots.rows, panel.all_off_diagonal(),
+                                  division, pivots);
+    after_leading(panel, pivots);
+    return pivots.stats.zero_column < 0;
 }
 
-template <class T> void PanelPivots<T>::after_leading(DelayedPanel<T> const& panel,
-                                                      ThresholdPivots const& found,
-                                                      SummedPivots<T>& pivots) const {
-    Index const e = found.eliminated, rest = panel.columns() - e;
-    pivots.stats = found.stats;
-    pivots.eliminated = e;
-    if (rest == 0) return;
+template <class T>
+PivotStats PanelPivots<T>::factor_leading(MatrixView<T> square, std::span<std::int32_t> rows,
+                                          std::span<T> off_diagonal, BlockDivision const* division,
+                                          SummedPivots<T>& pivots) const {
+    pivots.columns.resize(form_.has_upper() ? square.cols : 0);
+    ThresholdPivots const found =
+        form_.has_upper()
+            ? factor_lu_leading<T>(square, rows, pivots.columns, threshold_, division)
+            : factor_ldl_leading<T>(form_.conjugate(), square, rows, off_diagonal, threshold_, division);
+    pivots.eliminated = found.eliminated;
+    return found.stats;
+}
+
+template <class T>
+void PanelPivots<T>::after_leading(DelayedPanel<T> const& panel, SummedPivots<T>& pivots) const {
+    Index const e = pivots.eliminated, rest = panel.columns() - e;
+    if (rest == 0 || form_.has_upper()) return;
     if (std::ssize(pivots.scaled) < rest * e) pivots.scaled.resize(rest * e);
     MatrixView<T> const lower = panel.lower();
     multiply_by_d<T>(form_.conjugate(), lower.block(0, 0, e, e), panel.all_off_diagonal().first(e),
                      lower.block(e, 0, rest, e), {pivots.scaled.data(), rest, e, rest});
 }
 
-// L21 for the pivots, and A22 - L21 (L12 D)^H or (L12 D)^T for the other columns of ldl.
-template <class T> bool PanelPivots<T>::eliminate_rows_of_l(DelayedPanel<T>& panel,
-                                                            SummedPivots<T> const& pivots, Index first,
-                                                            Index count) const {
+// L21 for the pivots, and A22 - L21 U12 for the other columns, where ldl has U12 = (L12 D)^H or (L12 D)^T.
+template <class T> Real<T> PanelPivots<T>::eliminate_rows_of_l(DelayedPanel<T>& panel,
+                                                               SummedPivots<T> const& pivots, Index first,
+                                                               Index count, Index counted) const {
     Index const m = panel.columns(), e = pivots.eliminated, rest = m - e;
-    Index const counted = std::clamp<Index>(rows_ - first, 0, count);
     MatrixView<T> const lower = panel.lower(), square = lower.block(0, 0, e, e);
     MatrixView<T> const rows = lower.block(m + first, 0, count, m), l21 = rows.block(0, 0, count, e);
-    auto const most = static_cast<Real<T>>(rules_.growth);
-    if (form_.has_upper()) return solve_panel_lu<T>(square, l21, counted) <= most;
-    Real<T> const largest =
-        solve_panel_ldl<T>(form_.conjugate(), square, {}, panel.all_off_diagonal().first(e), l21, counted);
+    Real<T> const largest = form_.has_upper()
+                                ? solve_panel_lu<T>(square, l21, counted)
+                                : solve_panel_ldl<T>(form_.conjugate(), square, {},
+                                                     panel.all_off_diagonal().first(e), l21, counted);
+    MatrixView<T> const others = rows.block(0, e, count, rest);
+    if (rest > 0 && e > 0 && form_.has_upper())
+        subtract_product<T>(Op::none, l21, lower.block(0, e, e, rest), others);
+    else if (rest > 0 && e > 0)
+        subtract_product<T>(op(), l21, {pivots.scaled.data(), rest, e, rest}, others);
+    return largest;
+}
+
+// U12 for the pivots, and A22 - L21 U12 for the other rows, transposed.
+template <class T> void PanelPivots<T>::eliminate_rows_of_u(DelayedPanel<T>& panel,
+                                                            SummedPivots<T> const& pivots, Index first,
+                                                            Index count) const {
+    Index const e = pivots.eliminated, rest = panel.columns() - e;
+    MatrixView<T> const lower = panel.lower(),
+                        rows = panel.whole_upper().block(first, 0, count, panel.columns());
+    MatrixView<T> const u12 = rows.block(0, 0, count, e);
+    solve_right<T>(Op::transpose, Diag::unit, lower.block(0, 0, e, e), u12);
     if (rest > 0 && e > 0)
-        subtract_product<T>(op(), l21, {pivots.scaled.data(), rest, e, rest}, rows.block(0, e, count, rest));
-    return largest <= most;
+        subtract_product<T>(Op::transpose, u12, lower.block(e, 0, rest, e), rows.block(0, e, count, rest));
+}
+
+// Columns without a pivot in the fully summed rows are tried at the end, with pivots from all rows.
+template <class T> PivotStats PanelPivots<T>::finish(DelayedPanel<T>& panel, SummedPivots<T>& pivots) const {
+    Index const m = panel.columns(), first = pivots.eliminated;
+    ThresholdPivots found;
+    if (first < m) found = form_.has_upper() ? finish_lu(panel, pivots) : finish_ldl(panel, pivots);
+    Index end = first + found.eliminated;
+    if (form_.has_upper() && rows_ == 0 && end < m) { // nothing can be delayed
+        found.stats.zero_column = end - first;
+        show_overflow(panel.lower().block(end, end, m - end, m - end));
+        end = m;
+    }
+    panel.set_pivots(end, pivots.rows, pivots.columns);
+    panel.is_odd = form_.has_upper() && is_odd(pivots.rows) != is_odd(pivots.columns);
+    if (found.stats.zero_column >= 0) found.stats.zero_column += first;
+    found.stats += pivots.stats;
+    found.stats.delayed = panel.left();
+    return found.stats;
 }
 
 template <class T>
-void PanelPivots<T>::eliminate_rows_of_u(DelayedPanel<T>& panel, Index first, Index count) const {
-    Index const m = panel.columns();
-    solve_right<T>(Op::transpose, Diag::unit, panel.lower().block(0, 0, m, m),
-                   panel.whole_upper().block(first, 0, count, m));
-}
-
-// Columns of ldl without a pivot in the fully summed rows are tried at the end, with pivots from all rows.
-template <class T> PivotStats PanelPivots<T>::finish(DelayedPanel<T>& panel, SummedPivots<T>& pivots) const {
-    PivotStats stats = pivots.stats;
-    if (form_.has_d()) {
-        stats += finish_ldl(panel, pivots.eliminated, pivots.perm);
-    } else {
-        panel.set_pivots(panel.columns(), pivots.perm, {});
-        panel.is_odd = is_odd(pivots.perm);
-    }
-    return stats;
-}
-
-// Eliminates the columns from `first` on with respect to all rows. `perm` has the rows and columns so far.
-template <class T> PivotStats PanelPivots<T>::finish_ldl(DelayedPanel<T>& panel, Index first,
-                                                         std::span<std::int32_t> perm) const {
-    Index const m = panel.columns(), rest = m - first;
-    if (rest == 0) {
-        panel.set_pivots(m, perm, {});
-        return {};
-    }
+ThresholdPivots PanelPivots<T>::finish_ldl(DelayedPanel<T>& panel, SummedPivots<T>& pivots) const {
+    Index const first = pivots.eliminated, rest = panel.columns() - first;
     MatrixView<T> const lower = panel.lower();
     std::vector<std::int32_t> order(rest);
     ThresholdPivots const found = factor_ldl_threshold<T>(
         form_.conjugate(), lower.block(first, first, lower.rows - first, rest), order,
         panel.all_off_diagonal().subspan(first), {static_cast<Real<T>>(rules_.u), threshold_, rows_});
     permute_rows<T>(lower.block(first, 0, rest, first), order);
-    permute(perm.subspan(first), order);
-    panel.set_pivots(first + found.eliminated, perm, {});
-    PivotStats stats = found.stats;
-    if (stats.zero_column >= 0) stats.zero_column += first;
-    stats.delayed = panel.left();
-    return stats;
+    permute(std::span(pivots.rows).subspan(first), order);
+    return found;
+}
+
+template <class T>
+ThresholdPivots PanelPivots<T>::finish_lu(DelayedPanel<T>& panel, SummedPivots<T>& pivots) const {
+    Index const first = pivots.eliminated, rest = panel.columns() - first;
+    MatrixView<T> const lower = panel.lower(), upper = panel.whole_upper();
+    std::vector<std::int32_t> rows(rest), columns(rest);
+    ThresholdPivots const found = factor_lu_threshold<T>(
+        lower.block(first, first, lower.rows - first, rest), upper.block(0, first, upper.rows, rest), rows,
+        columns, {static_cast<Real<T>>(rules_.u), threshold_, rows_});
+    permute_rows<T>(lower.block(first, 0, rest, first), rows);
+    permute_columns<T>(lower.block(0, first, first, rest), columns);
+    permute(std::span(pivots.rows).subspan(first), rows);
+    permute(std::span(pivots.columns).subspan(first), columns);
+    return found;
 }
 
 ESPALIER_INSTANTIATE_CLASS(PanelPivots)

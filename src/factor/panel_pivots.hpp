@@ -26,9 +26,13 @@ struct DelayRules {
 /// The vectors may be used again for other panels.
 template <class T> struct SummedPivots {
     PivotStats stats;
-    Index eliminated = 0;           ///< The number of pivots; for lu all columns.
-    std::vector<std::int32_t> perm; ///< perm[new] = old: rows and, for ldl, columns.
-    std::vector<T> scaled;          ///< ldl: D L^H (or L^T) in the columns that remain, transposed.
+    Index eliminated = 0;              ///< The number of pivots.
+    std::vector<std::int32_t> rows;    ///< rows[new] = old; for ldl also the columns.
+    std::vector<std::int32_t> columns; ///< The same for the columns of lu; empty for ldl.
+    std::vector<T> scaled;             ///< ldl: D L^H (or L^T) in the columns that remain, transposed.
+    [[nodiscard]] std::vector<std::int32_t> const& column_order() const {
+        return columns.empty() ? rows : columns;
+    }
 };
 
 /// Chooses the pivots of an assembled panel and stores them in it.
@@ -48,24 +52,28 @@ template <class T> class PanelPivots {
 
     /// Does the same in less time if all rows below are bounded, in four steps: columns that have a pivot in
     /// the fully summed rows are eliminated there, then in the rows below, L before U, which may be divided,
-    /// and then the others are tried. Between the first two steps, the caller permutes the columns of L (for
-    /// ldl) or U (for lu) in the rows below. Returns false if a pivot is too small.
+    /// and then the others are tried. Between the first two steps, the caller permutes the columns of L and U
+    /// in the rows below. Returns false if entries are not finite.
     [[nodiscard]] bool from_summed_rows(DelayedPanel<T>& panel, BlockDivision const* division,
                                         SummedPivots<T>& pivots) const;
-    /// Makes the result of from_summed_rows() for ldl from that of factor_ldl_leading() for the panel, except
-    /// for perm.
-    void after_leading(DelayedPanel<T> const& panel, ThresholdPivots const& found,
-                       SummedPivots<T>& pivots) const;
-    /// Returns whether L is bounded in these rows.
-    [[nodiscard]] bool eliminate_rows_of_l(DelayedPanel<T>& panel, SummedPivots<T> const& pivots, Index first,
-                                           Index count) const;
-    void eliminate_rows_of_u(DelayedPanel<T>& panel, Index first, Index count) const;
-    /// Changes perm.
+    /// The first of these steps without a panel: eliminates in `square`, and sets `eliminated` and `columns`.
+    [[nodiscard]] PivotStats factor_leading(MatrixView<T> square, std::span<std::int32_t> rows,
+                                            std::span<T> off_diagonal, BlockDivision const* division,
+                                            SummedPivots<T>& pivots) const;
+    /// Completes its result for the panel of the square, except for `rows`.
+    void after_leading(DelayedPanel<T> const& panel, SummedPivots<T>& pivots) const;
+    /// Returns the largest entry of L in the first `counted` of these rows.
+    Real<T> eliminate_rows_of_l(DelayedPanel<T>& panel, SummedPivots<T> const& pivots, Index first,
+                                Index count, Index counted) const;
+    void eliminate_rows_of_u(DelayedPanel<T>& panel, SummedPivots<T> const& pivots, Index first,
+                             Index count) const;
+    /// Changes the order of the rows and columns.
     PivotStats finish(DelayedPanel<T>& panel, SummedPivots<T>& pivots) const;
 
   private:
     [[nodiscard]] Op op() const { return form_.conjugate() ? Op::adjoint : Op::transpose; }
-    PivotStats finish_ldl(DelayedPanel<T>& panel, Index first, std::span<std::int32_t> perm) const;
+    ThresholdPivots finish_ldl(DelayedPanel<T>& panel, SummedPivots<T>& pivots) const;
+    ThresholdPivots finish_lu(DelayedPanel<T>& panel, SummedPivots<T>& pivots) const;
 
     FactorForm form_;
     DelayRules rules_;

@@ -63,13 +63,12 @@ class Product {
 
 // A cycle of even length is an odd permutation.
 bool is_odd(std::span<std::int32_t const> perm) {
-    std::vector<bool> seen(perm.size(), false);
+    std::vector<std::int32_t> sorted(perm.begin(), perm.end());
     bool odd = false;
-    for (std::int32_t start = 0; start < std::ssize(perm); ++start)
-        for (std::int32_t i = start; !seen[i];) {
-            seen[i] = true;
-            i = perm[i];
-            if (i != start) odd = !odd;
+    for (std::int32_t i = 0; i < std::ssize(perm); ++i)
+        for (; sorted[i] != i; odd = !odd) {
+            std::int32_t const place = sorted[i];
+            std::swap(sorted[i], sorted[place]);
         }
     return odd;
 }

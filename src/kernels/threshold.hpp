@@ -39,6 +39,13 @@ template <class T> ThresholdPivots factor_ldl_leading(bool conjugate, MatrixView
                                                       Real<T> threshold,
                                                       BlockDivision const* division = nullptr);
 
+/// factor_lu() without replaced pivots: A(p, q) = L U in the leading block. Columns that lead to a zero pivot
+/// or one below `threshold` when their turn comes remain at the end of column_perm. U has them in the rows of
+/// the pivots, L has the rows that remain, and their block is what remains of both.
+template <class T> ThresholdPivots factor_lu_leading(MatrixView<T> a, std::span<std::int32_t> row_perm,
+                                                     std::span<std::int32_t> column_perm, Real<T> threshold,
+                                                     BlockDivision const* division = nullptr);
+
 /// A(p, p) = L D L^H (conjugate) or L D L^T for the panel `a`, (m + r) x m, of which the lower trapezoid is
 /// read. Results as of factor_ldl(), in the columns before `eliminated`; every 2x2 pivot of a Hermitian or
 /// real matrix is indefinite. perm and off_diagonal have m entries. S is stored in the lower triangle.

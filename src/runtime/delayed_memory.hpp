@@ -27,7 +27,17 @@ class alignas(64) DelayedMemory { // one worker writes
     }
 
     /// Bytes of the arenas.
-    [[nodiscard]] std::size_t bytes() const { return size_; }
+    [[nodiscard]] std::size_t bytes() const { return size_ + scratch_.size(); }
+
+    /// `count` numbers in memory of their own, undefined, until the next call. Only what is written is
+    /// touched. Error{out_of_memory}.
+    template <class T> T* scratch(std::size_t count) {
+        if (scratch_.size() < count * sizeof(T)) {
+            scratch_ = Arena();
+            scratch_ = Arena(count * sizeof(T), Allocation::local);
+        }
+        return scratch_.as<T>().data();
+    }
 
     /// `count` numbers, undefined, until restart(). Error{out_of_memory}.
     template <class T> T* take(std::size_t count) {
@@ -93,6 +103,7 @@ class alignas(64) DelayedMemory { // one worker writes
     }
 
     std::vector<Arena> arenas_;
+    Arena scratch_;
     std::size_t size_ = 0;             ///< Bytes of the arenas.
     std::size_t at_ = 0, used_ = 0;    ///< The arena in use, and its bytes that are taken.
     std::vector<std::size_t> touched_; ///< By arena: most bytes that were taken until now.

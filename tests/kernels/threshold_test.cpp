@@ -133,6 +133,61 @@ TYPED_TEST(ThresholdTyped, LdlFindsPairs) {
     }
 }
 
+// L U and what remains multiply back to a matrix, every `tiny_every`-th column of which is tiny, and one of
+// them zero.
+template <class T> void check_leading_lu(Index m, Index tiny_every, BlockDivision const* division) {
+    auto const threshold = static_cast<Real<T>>(1e-4);
+    auto square = random_dense<T>(m, m, 7);
+    Index tiny = 0;
+    for (Index k = 0; k < m; k += tiny_every, ++tiny)
+        for (Index i = 0; i < m; ++i) square(i, k) *= k == 0 ? 0 : threshold / Real<T>(1000);
+    auto a = square;
+    std::vector<std::int32_t> rows(m), columns(m);
+    auto const found = factor_lu_leading<T>(a.view(), rows, columns, threshold, division);
+    EXPECT_TRUE(is_permutation(rows));
+    EXPECT_TRUE(is_permutation(columns));
+    EXPECT_EQ(found.stats.replaced, 0);
+    EXPECT_EQ(found.stats.zero_column, -1);
+    Index const e = found.eliminated;
+    EXPECT_EQ(e, m - tiny) << m << ' ' << tiny_every;
+    for (Index j = e; j < m; ++j) EXPECT_EQ(columns[j] % tiny_every, 0);
+    Dense<T> l(m, e), u(e, m);
+    for (Index j = 0; j < e; ++j)
+        for (Index i = j; i < m; ++i) l(i, j) = i == j ? T(1) : a(i, j);
+    for (Index j = 0; j < m; ++j)
+        for (Index i = 0; i < std::min(e, j + 1); ++i) u(i, j) = a(i, j);
+    expect_bounded(l, e, m, Real<T>(1));
+    auto const back = product(l, u);
+    for (Index j = 0; j < m; ++j)
+        for (Index i = 0; i < m; ++i) {
+            T const left = i < e || j < e ? T(0) : a(i, j);
+            auto const allowed = 100 * static_cast<Real<T>>(m) * epsilon<T>;
+            ASSERT_LE(std::abs(back(i, j) + left - square(rows[i], columns[j])), allowed) << i << ' ' << j;
+        }
+}
+
+TYPED_TEST(ThresholdTyped, LuPostponesColumnsWithoutAPivot) {
+    Backwards division;
+    for (Index const m : {1, 2, 6, 8, 9, 16, 17, 33, 80, 130})
+        for (Index const tiny_every : {1, 2, 3, 7, 50})
+            for (BlockDivision const* const divided :
+                 {static_cast<BlockDivision const*>(nullptr), static_cast<BlockDivision const*>(&division)})
+                check_leading_lu<TypeParam>(m, tiny_every, divided);
+}
+
+TYPED_TEST(ThresholdTyped, LuWithoutPostponedColumnsHasTheBitsOfFactorLu) {
+    using T = TypeParam;
+    for (Index const m : {1, 9, 70}) {
+        auto a = random_dense<T>(m, m, 3), b = a;
+        std::vector<std::int32_t> rows(m), columns(m), perm(m);
+        EXPECT_EQ(factor_lu_leading<T>(a.view(), rows, columns, epsilon<T>).eliminated, m);
+        factor_lu<T>(b.view(), perm, epsilon<T>);
+        EXPECT_EQ(rows, perm);
+        EXPECT_TRUE(std::ranges::is_sorted(columns));
+        EXPECT_EQ(largest_difference(a, b), 0);
+    }
+}
+
 template <class T>
 ThresholdPivots check_lu(Dense<T> const& given, Dense<T> const& right, Index bounded, Real<T> u) {
     Index const m = given.cols, r = given.rows - m;
