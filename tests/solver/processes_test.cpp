@@ -312,5 +312,21 @@ TEST(SolverOnProcesses, EndsTheCallOnAllProcessesIfItsLogFails) {
     });
 }
 
+// The note is made between two collective operations.
+TEST(SolverOnProcesses, CompletesTheOperationsOfACallIfItsLogFails) {
+    auto const matrix = generated<double>("saddle3d:4");
+    run_processes(3, [&](Communicator const& comm) {
+        Options options = many_tasks(static_order, Splitting::one_d, 1);
+        options.factorization = Factorization::ldlt;
+        options.matching = Toggle::off;
+        options.pivoting = Pivoting::static_pivots;
+        options.log = [](std::string_view) { throw Error(Status::io_error, "the log is full"); };
+        Solver<double> solver(options, comm);
+        CscMatrix<double> const mine = on_process_0(comm, matrix);
+        EXPECT_TRUE(throws_error(Status::io_error, "the log is full", [&] { solver.factorize(mine); }));
+        EXPECT_GT(solver.report().factor.pivots_replaced, 0);
+    });
+}
+
 } // namespace
 } // namespace espalier
