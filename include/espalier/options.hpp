@@ -42,10 +42,12 @@ struct Options : ScheduleSettings {
     TaskRuntime runtime = TaskRuntime::espalier;
 
     /// Factorize by dense blocks of columns (supernodes), which all other options assume. `off` does without
-    /// them for lu; `automatic` does so if the factors are so sparse that single columns are faster, as for
-    /// circuits. Without supernodes one thread factorizes the block triangular form, ordered by minimum
-    /// degree, with partial pivoting. Supernodes are always used with several processes, mixed precision, a
-    /// Schur complement, allow_singular, a trace or another machine. Report::factor_path has the result.
+    /// them for lu, ldlt and ldlh; `automatic` does so if the factors are so sparse that single columns are
+    /// faster, as for circuits and small optimality systems. Without supernodes one thread factorizes the
+    /// block triangular form (lu), ordered by minimum degree, with partial pivoting (lu) or with planned
+    /// pivots that are checked, and supernodes if they are not stable (ldlt, ldlh). Supernodes are always
+    /// used with several processes, mixed precision, a Schur complement, allow_singular, a trace or another
+    /// machine. Report::factor_path has the result.
     Toggle supernodes = Toggle::automatic;
 
     /// Permute rows (lu) or form pairs of them (ldlt, ldlh) by a maximum-product matching (Duff, Koster 2001;

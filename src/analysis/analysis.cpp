@@ -84,7 +84,7 @@ template <class T> ScheduleReport Analysis<T>::describe(ScheduleChoice const& ma
 }
 
 template <class T> std::shared_ptr<EarlierOrdering const> Analysis<T>::ordering_to_adapt() const {
-    if (incomplete || scalar) return nullptr;
+    if (incomplete || is_scalar()) return nullptr;
     auto const earlier = std::make_shared<EarlierOrdering>();
     Supernodes const& supernodes = supernodal.supernodes;
     earlier->tree.parent.assign(supernodes.parent.begin(), supernodes.parent.end());
@@ -107,16 +107,22 @@ template <class T> void Analysis<T>::fill(AnalysisReport& report) const {
     report.structural_rank = system.structural_rank();
     report.cost_model = cost_model;
     if (incomplete) return;
-    if (scalar) {
-        report.structural_rank = scalar->form.structural_rank;
-        report.nnz_factor = report.nnz_stored = scalar->nnz_factor;
-        report.flops = report.flops_stored = scalar->flops * flop_factor<T>;
-        report.diagonal_blocks = scalar->form.num_blocks();
-        report.largest_diagonal_block = scalar->largest_block;
-        report.factor_bytes = static_cast<std::uint64_t>(scalar->nnz_factor) * sizeof(T);
-        report.memory_bytes = scalar->bytes(sizeof(T), working_entries);
+    if (is_scalar()) {
+        report.nnz_factor = report.nnz_stored = scalar_lu ? scalar_lu->nnz_factor : scalar_ldl->nnz_factor;
+        report.flops = report.flops_stored =
+            (scalar_lu ? scalar_lu->flops : scalar_ldl->flops) * flop_factor<T>;
+        report.factor_bytes = static_cast<std::uint64_t>(report.nnz_factor) * sizeof(T);
+        if (scalar_lu) {
+            report.structural_rank = scalar_lu->form.structural_rank;
+            report.diagonal_blocks = scalar_lu->form.num_blocks();
+            report.largest_diagonal_block = scalar_lu->largest_block;
+        }
+        report.memory_bytes =
+            scalar_lu ? scalar_lu->bytes(sizeof(T), working_entries) : scalar_ldl->bytes(sizeof(T));
         report.memory_bytes_of_process.assign(1, static_cast<double>(report.memory_bytes));
-        report.predicted_factor_s = predicted_scalar_seconds(*scalar) * flop_factor<T>;
+        report.predicted_factor_s =
+            (scalar_lu ? predicted_scalar_seconds(*scalar_lu) : predicted_ldl_seconds(*scalar_ldl)) *
+            flop_factor<T>;
         return;
     }
     double const sides = form.has_upper() ? 2 : 1;

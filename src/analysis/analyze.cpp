@@ -119,8 +119,18 @@ template <class T> class Analyzer {
 
     // Whether the options allow a factorization without supernodes, and do not describe one with them.
     bool may_go_without_supernodes() {
-        if (options_.supernodes == Toggle::on || analysis_.form.kind != Factorization::lu) return false;
-        char const* const need = matrix_.symmetry != Symmetry::general    ? "a matrix that is stored in full"
+        FactorForm const& form = analysis_.form;
+        if (options_.supernodes == Toggle::on || !(form.has_d() || form.has_upper())) return false;
+        bool const is_stored_right = form.has_upper() == (matrix_.symmetry == Symmetry::general);
+        static Options const usual;
+        bool const is_usual = options_.matching == usual.matching && options_.scaling == usual.scaling &&
+                              options_.schedule == usual.schedule && options_.splitting == usual.splitting &&
+                              options_.pivoting == usual.pivoting &&
+                              options_.pivot_threshold == usual.pivot_threshold;
+        bool const may_order =
+            options_.ordering == OrderingMethod::automatic || options_.ordering == OrderingMethod::amd;
+        char const* const need = !is_stored_right && form.has_upper() ? "a matrix that is stored in full"
+                                 : !is_stored_right ? "a matrix that is stored as a triangle"
                                  : options_.method != SolveMethod::direct ? "method direct"
                                  : context_.machine.processes > 1         ? "one process"
                                  : !options_.schur.empty()                ? "all unknowns eliminated"
@@ -128,23 +138,29 @@ template <class T> class Analyzer {
                                  : options_.allow_singular                            ? "a regular matrix"
                                  : options_.record_trace                              ? "no trace"
                                  : !options_.topology.empty()                         ? "this machine"
-                                                                                      : nullptr;
+                                 : form.has_d() && !(is_usual && may_order)
+                                     ? "the defaults for matching, scaling, pivots and order"
+                                     : nullptr;
         bool const is_asked = options_.supernodes == Toggle::off;
         if (need && is_asked)
             context_.note(fmt::format("supernodes are used: a factorization without them needs {}", need));
         if (need || is_asked) return !need;
-        static Options const usual;
-        bool const may_order =
-            options_.ordering == OrderingMethod::automatic || options_.ordering == OrderingMethod::amd;
-        return may_order && options_.matching == usual.matching && options_.scaling == usual.scaling &&
-               options_.schedule == usual.schedule && options_.splitting == usual.splitting &&
-               options_.pivoting == usual.pivoting && options_.pivot_threshold == usual.pivot_threshold;
+        return may_order && is_usual;
     }
 
     bool goes_without_supernodes() {
         if (!may_go_without_supernodes()) return false;
         ProgressScope const progress(options_.progress, "ordering", 0);
         Timer const timer;
+        if (!(analysis_.form.has_d() ? plans_scalar_ldl() : plans_scalar_lu())) return false;
+        analysis_.cost_model = "default";
+        analysis_.ordering_s = timer.seconds();
+        analysis_.working_entries = matrix_.stored();
+        interrupt_.check();
+        return true;
+    }
+
+    bool plans_scalar_lu() {
         bool const is_natural = options_.ordering == OrderingMethod::natural;
         auto plan = plan_scalar_lu({matrix_.col_ptr, matrix_.row_ind}, !is_natural);
         if (!plan) return false;
@@ -156,11 +172,21 @@ template <class T> class Analyzer {
                                     rank, matrix_.cols));
         if (options_.supernodes == Toggle::automatic && !prefers_no_supernodes(*plan)) return false;
         analysis_.ordering = is_natural ? OrderingMethod::natural : OrderingMethod::amd;
-        analysis_.cost_model = "default";
-        analysis_.ordering_s = timer.seconds();
-        analysis_.working_entries = matrix_.stored();
-        analysis_.scalar = std::move(plan);
-        interrupt_.check();
+        analysis_.scalar_lu = std::move(plan);
+        return true;
+    }
+
+    // Larger systems are factorized faster with supernodes, and their plan takes as long as an ordering.
+    bool plans_scalar_ldl() {
+        constexpr Offset most_entries = 20'000;
+        bool const chooses = options_.supernodes == Toggle::automatic;
+        if (chooses && matrix_.stored() > most_entries) return false;
+        auto plan = plan_scalar_ldl(matrix_);
+        if (!plan && !chooses)
+            context_.note("supernodes are used: rows with a weak diagonal have no partners for 2 x 2 pivots");
+        if (!plan || (chooses && !prefers_no_supernodes(*plan))) return false;
+        analysis_.ordering = OrderingMethod::amd;
+        analysis_.scalar_ldl = std::move(plan);
         return true;
     }
 

@@ -4,25 +4,42 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
+
 namespace espalier {
+
+template <class T> DistributedRows ScalarFactor<T>::store_pattern(CscMatrix<T> const& matrix) {
+    col_ptr_ = matrix.col_ptr;
+    row_ind_ = matrix.row_ind;
+    symmetry_ = matrix.symmetry;
+    return DistributedRows(matrix.cols);
+}
 
 template <class T>
 DistributedRows ScalarFactor<T>::prepare(CscMatrix<T> const& matrix, ScalarPlan const& plan) {
     clear();
-    col_ptr_ = matrix.col_ptr;
-    row_ind_ = matrix.row_ind;
     lu_.set_plan(plan);
-    return DistributedRows(matrix.cols);
+    return store_pattern(matrix);
+}
+
+template <class T>
+DistributedRows ScalarFactor<T>::prepare(CscMatrix<T> const& matrix, LdlPlan const& plan, bool conjugate) {
+    clear();
+    is_ldl_ = true;
+    ldl_.set_plan(plan, conjugate);
+    return store_pattern(matrix);
 }
 
 template <class T> void ScalarFactor<T>::clear() {
     lu_.clear();
+    ldl_.clear();
+    is_ldl_ = false;
     col_ptr_.clear();
     row_ind_.clear();
 }
 
 template <class T> void ScalarFactor<T>::check(CscMatrix<T> const& matrix) const {
-    bool const same = matrix.rows == matrix.cols && matrix.symmetry == Symmetry::general &&
+    bool const same = matrix.rows == matrix.cols && matrix.symmetry == symmetry_ &&
                       matrix.col_ptr == col_ptr_ && matrix.row_ind == row_ind_ &&
                       matrix.values.size() == row_ind_.size();
     if (!same)
@@ -33,11 +50,20 @@ template <class T> void ScalarFactor<T>::check(CscMatrix<T> const& matrix) const
     std::size_t bad = 0; // counted without branches, so that the compiler uses vector instructions
     for (std::size_t p = 0; p < count; ++p)
         bad += !(std::abs(numbers[p]) <= std::numeric_limits<Real<T>>::max());
-    if (bad > 0) matrix.validate(); // throws an error that names the entry
+    if (bad > 0 || symmetry_ == Symmetry::hermitian)
+        matrix.validate(); // throws an error that names the entry
 }
 
 template <class T>
 bool ScalarFactor<T>::factorize(CscMatrix<T> const& matrix, double threshold, std::uint64_t max_bytes) {
+    if (!is_ldl_) return factorize_lu(matrix, threshold, max_bytes);
+    if (!ldl_.factorize(matrix, context_.interrupt()))
+        throw Error(Status::inaccurate, "the pivots of the factorization without supernodes are not stable");
+    return ldl_.kept_scales();
+}
+
+template <class T>
+bool ScalarFactor<T>::factorize_lu(CscMatrix<T> const& matrix, double threshold, std::uint64_t max_bytes) {
     auto const roundoff = static_cast<double>(epsilon<T>);
     ScalarLuOptions options;
     options.pivot_threshold = threshold >= 0 ? threshold : 32 * roundoff;
@@ -56,7 +82,27 @@ bool ScalarFactor<T>::factorize(CscMatrix<T> const& matrix, double threshold, st
 
 template <class T> void ScalarFactor<T>::solve(std::span<T> block, Index columns, MatrixOp op) {
     context_.interrupt()->check();
-    lu_.solve(block, columns, op);
+    if (is_ldl_)
+        ldl_.solve(block, columns, op);
+    else
+        lu_.solve(block, columns, op);
+}
+
+template <class T> Inertia ScalarFactor<T>::inertia() const {
+    if (!is_ldl_ || !ldl_.has_signs())
+        throw Error(Status::usage, fmt::format("the pivots of {} have no signs to count",
+                                               is_ldl_ ? "ldlt of a complex matrix" : "lu"));
+    return ldl_.inertia();
+}
+
+template <class T> Determinant<T> ScalarFactor<T>::determinant() const {
+    if (is_ldl_) return ldl_.determinant();
+    auto const [phase, log_modulus] = lu_.determinant();
+    return {phase, log_modulus};
+}
+
+template <class T> Factors<T> ScalarFactor<T>::explicit_factors() const {
+    return is_ldl_ ? ldl_.explicit_factors() : lu_.explicit_factors(context_.interrupt());
 }
 
 ESPALIER_INSTANTIATE_CLASS(ScalarFactor)

@@ -1,5 +1,6 @@
-// The factorization of a matrix with general storage without supernodes, in one process: its plan, its
-// numbers, and its solves. It factorizes the caller's matrix itself, and has its own scales and permutations.
+// The factorization of a matrix without supernodes, in one process: its plan, its numbers, and its solves.
+// Matrices with general storage have lu, others ldlt or ldlh. It factorizes the caller's matrix itself, and
+// has its own scales and permutations.
 #pragma once
 
 #include <span>
@@ -7,6 +8,7 @@
 
 #include "distributed/distributed_rows.hpp"
 #include "espalier/matrix.hpp"
+#include "scalar_lu/scalar_ldl.hpp"
 #include "scalar_lu/scalar_lu.hpp"
 #include "solver/process_context.hpp"
 #include "solver/working_inverse.hpp"
@@ -21,6 +23,8 @@ template <class T> class ScalarFactor : public WorkingInverse<T> {
     /// Stores the pattern of `matrix`, for which `plan` was made. `plan` must outlive its use. Returns the
     /// owned rows, which are all.
     DistributedRows prepare(CscMatrix<T> const& matrix, ScalarPlan const& plan);
+    /// The same for L D L^T, or L D L^H if `conjugate`.
+    DistributedRows prepare(CscMatrix<T> const& matrix, LdlPlan const& plan, bool conjugate);
     void clear();
 
     /// Error{usage} unless the matrix has the pattern of the plan; Error{bad_input} for values that are not
@@ -30,18 +34,37 @@ template <class T> class ScalarFactor : public WorkingInverse<T> {
     /// Factorizes a checked matrix: with the pivots of the last factorization if these are still good, and
     /// otherwise with new ones. Pivots below `threshold`, relative to the largest entry of a scaled row or
     /// column, are replaced; negative: 32 epsilon. `max_bytes` as in ScalarLuOptions. Returns whether the
-    /// pivots were reused. Errors as ScalarLu::factorize().
+    /// pivots were reused. Errors as ScalarLu::factorize(), and Error{inaccurate} if the pivots that were
+    /// planned for ldlt or ldlh are not stable.
     bool factorize(CscMatrix<T> const& matrix, double threshold, std::uint64_t max_bytes);
 
     void solve(std::span<T> block, Index columns, MatrixOp op) override;
     [[nodiscard]] InverseAccuracy accuracy() const override { return InverseAccuracy::full; }
-    [[nodiscard]] ScalarLu<T> const& factors() const { return lu_; }
+    /// Whether the factors are symmetric.
+    [[nodiscard]] bool is_ldl() const { return is_ldl_; }
+    [[nodiscard]] ScalarLu<T> const& lu() const { return lu_; }
+    [[nodiscard]] ScalarLdl<T>& ldl() { return ldl_; }
+    [[nodiscard]] Index pivots_replaced() const { return is_ldl_ ? 0 : lu_.pivots_replaced(); }
+    [[nodiscard]] double smallest_pivot() const {
+        return is_ldl_ ? ldl_.smallest_pivot() : lu_.smallest_pivot();
+    }
+    /// Error{usage} unless the factors are ldlh, or ldlt of a real matrix.
+    [[nodiscard]] Inertia inertia() const;
+    [[nodiscard]] Determinant<T> determinant() const;
+    /// The factors of the caller's matrix. Error{cancelled}.
+    [[nodiscard]] Factors<T> explicit_factors() const;
 
   private:
+    bool factorize_lu(CscMatrix<T> const& matrix, double threshold, std::uint64_t max_bytes);
+    DistributedRows store_pattern(CscMatrix<T> const& matrix);
+
     ProcessContext& context_;
     std::vector<Offset> col_ptr_; ///< These arrays are the pattern.
     std::vector<Index> row_ind_;
-    ScalarLu<T> lu_;
+    Symmetry symmetry_ = Symmetry::general;
+    bool is_ldl_ = false;
+    ScalarLu<T> lu_; // one of these two is in use
+    ScalarLdl<T> ldl_;
 };
 
 } // namespace espalier

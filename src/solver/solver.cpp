@@ -80,7 +80,7 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix, Op
                       with.allow_singular,
                       with.factorization == Factorization::automatic,
                       analysis_->incomplete.has_value(),
-                      analysis_->scalar.has_value()};
+                      analysis_->is_scalar()};
     });
     prepare_inverse(matrix, with.max_memory);
     report.analysis.total_s = timer.seconds();
@@ -105,7 +105,7 @@ template <class T> void Solver<T>::State::begin_reports() {
 
 // On process 0, which had `resident` bytes in use before the analysis.
 template <class T> void Solver<T>::State::report_analysis(std::uint64_t resident) {
-    bool const is_incomplete = analysis_->incomplete.has_value(), is_scalar = analysis_->scalar.has_value();
+    bool const is_incomplete = analysis_->incomplete.has_value(), is_scalar = analysis_->is_scalar();
     analysis_->fill(report.analysis);
     report.factorization = analysis_->form.kind;
     report.ordering = analysis_->ordering;
@@ -126,7 +126,9 @@ void Solver<T>::State::prepare_inverse(CscMatrix<T> const& matrix, std::uint64_t
             vectors_.emplace(context_, prepare_incomplete(matrix, max_memory));
             refiner_.emplace(context_, incomplete_, *vectors_);
         } else if (system_->is_scalar) {
-            vectors_.emplace(context_, scalar_.prepare(matrix, *analysis_->scalar));
+            vectors_.emplace(context_, analysis_->scalar_lu ? scalar_.prepare(matrix, *analysis_->scalar_lu)
+                                                            : scalar_.prepare(matrix, *analysis_->scalar_ldl,
+                                                                              analysis_->form.conjugate()));
             vectors_->set_system(analysis_->system);
             refiner_.emplace(context_, scalar_, *vectors_);
         } else {
@@ -177,7 +179,7 @@ template <class T> void Solver<T>::State::drop_analysis() {
 
 template <class T> Inertia Solver<T>::State::inertia() {
     require("inertia", {Need::factors, Need::complete});
-    if (system_->is_scalar) throw Error(Status::usage, "the pivots of lu have no signs to count");
+    if (system_->is_scalar) return scalar_.inertia();
     require("the inertia", {Need::known_pivots});
     return factor_.inertia();
 }
@@ -187,10 +189,7 @@ template <class T> Determinant<T> Solver<T>::State::determinant() {
     require("determinant", {Need::all_eliminated, Need::complete});
     // Replaced pivots are zero to working precision here.
     if (report.factor.numerically_singular) return {T(0), -std::numeric_limits<double>::infinity()};
-    if (system_->is_scalar) {
-        auto const [phase, log_modulus] = scalar_.factors().determinant();
-        return {phase, log_modulus};
-    }
+    if (system_->is_scalar) return scalar_.determinant();
     require("the determinant", {Need::known_pivots});
     Determinant<T> const of_working = factor_.determinant();
     return context_.on_root([&] {

@@ -38,8 +38,8 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
     if (system_->is_scalar) {
         bool const is_doubtful =
             last.problem || report.factor.pivots_replaced > 0 || refiner_->singularity().is_near;
-        if (is_doubtful && analysis_->options.supernodes == Toggle::automatic)
-            return factorize_by_supernodes(matrix);
+        if (is_doubtful && (analysis_->options.supernodes == Toggle::automatic || scalar_.is_ldl()))
+            return factorize_by_supernodes(matrix, "pivots of the factorization without them were too small");
         if (last.problem) throw *last.problem;
         return;
     }
@@ -107,13 +107,29 @@ template <class T> void Solver<T>::State::analyze_again(CscMatrix<T> const& matr
 
 // The analysis with supernodes is able to tell a singular matrix from a difficult one, by matchings, better
 // scales and inverse iteration.
-template <class T> void Solver<T>::State::factorize_by_supernodes(CscMatrix<T> const& matrix) {
+template <class T>
+void Solver<T>::State::factorize_by_supernodes(CscMatrix<T> const& matrix, char const* reason) {
     Options same = options_of_analysis();
     same.supernodes = Toggle::on;
     analyze(matrix, same);
-    note("analyzed again with supernodes: pivots of the factorization without them were too small");
+    note("analyzed again with supernodes: {}", reason);
     notes_of_analysis_ = report.notes.size();
     factorize(matrix);
+}
+
+// New complex values may be real, or not real any more. Then ldlt and ldlh are chosen anew. Error{usage} if
+// the values do not fit the requested kind.
+template <class T> void Solver<T>::State::choose_scalar_kind(CscMatrix<T> const& matrix) {
+    if (!is_complex<T> || !scalar_.is_ldl()) return;
+    bool const is_real = std::ranges::all_of(matrix.values, [](T value) { return imag_part(value) == 0; });
+    bool const conjugates = analysis_->form.conjugate();
+    bool const fits =
+        is_real ? conjugates || !system_->chooses : conjugates == (matrix.symmetry == Symmetry::hermitian);
+    if (fits) return;
+    Factorization const kind = analysis_->choose_kind(matrix).kind;
+    bool const is_hermitian = kind == Factorization::ldlh || kind == Factorization::llh;
+    analysis_->form.kind = is_hermitian ? Factorization::ldlh : Factorization::ldlt;
+    scalar_.ldl().set_conjugate(is_hermitian);
 }
 
 // Allocates nothing if the pivots of the last factorization are reused.
@@ -127,19 +143,22 @@ template <class T> void Solver<T>::State::factorize_scalar(CscMatrix<T> const& m
     report.factor = {};
     report.refine = {};
     report.notes.resize(std::min(report.notes.size(), notes_of_analysis_));
-    report.factorization = Factorization::lu;
+    choose_scalar_kind(matrix);
     form_ = analysis_->form;
+    report.factorization = form_.kind;
     Timer const numeric;
     report.factor.pivots_reused = scalar_.factorize(matrix, options.pivot_threshold, options.max_memory);
     report.factor.time_s = numeric.seconds();
     report.factor.scalar = scalar_of<T>;
     report.factor.gflops = report.factor.time_s > 0 ? report.analysis.flops / report.factor.time_s / 1e9 : 0;
-    ScalarLu<T> const& factors = scalar_.factors();
-    if (factors.pivots_replaced() > 0) require_no_zero_row(matrix, {});
-    report.factor.pivots_replaced = factors.pivots_replaced();
-    if (factors.pivots_replaced() > 0)
-        note("{} pivots were too small and replaced", factors.pivots_replaced());
-    refiner_->examine(factors.smallest_pivot(), factors.pivots_replaced(), matrix);
+    if (scalar_.is_ldl() && scalar_.ldl().has_signs())
+        report.factor.negative_pivots = scalar_.ldl().inertia().negative;
+    Index const replaced = report.factor.pivots_replaced = scalar_.pivots_replaced();
+    if (replaced > 0) {
+        require_no_zero_row(matrix, {});
+        note("{} pivots were too small and replaced", replaced);
+    }
+    refiner_->examine(scalar_.smallest_pivot(), replaced, matrix);
     report_singularity();
     report.factor.total_s = timer.seconds();
     report.factor.assembly_s = report.factor.total_s - report.factor.time_s;
@@ -493,6 +512,7 @@ template <class T> void Solver<T>::State::report_singularity() {
     template std::string Solver<T>::State::unknown_with_these_pivots(std::string_view) const;                \
     template void Solver<T>::State::factorize_delayed(CscMatrix<T> const&, Delay const&);                    \
     template void Solver<T>::State::take_condition(ConditionEstimate const&);                                \
+    template void Solver<T>::State::factorize_by_supernodes(CscMatrix<T> const&, char const*);               \
     template Options Solver<T>::State::options_of_analysis() const;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 

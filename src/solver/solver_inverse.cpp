@@ -28,21 +28,26 @@ template <class T> std::uint64_t Solver<T>::State::bytes_of_all_factors() const 
 // With `keeps_zeros`, the factors have all entries of their structure.
 template <class T> Factors<T> Solver<T>::State::all_factors(bool keeps_zeros) {
     if (!system_->is_scalar) return callers_factors(analysis_->system, factor_.factor(), keeps_zeros);
-    Factors<T> found = scalar_.factors().explicit_factors(context_.interrupt());
+    Factors<T> found = scalar_.explicit_factors();
     if (keeps_zeros) return found;
-    for (CscMatrix<T>* const a : {&found.lower, &found.upper})
+    for (CscMatrix<T>* const a : {&found.lower, &found.diagonal, &found.upper})
         retain_entries(*a, [a](Index, Index, Offset p) { return a->values[p] != T(0); });
     return found;
 }
 
 template <class T> std::vector<T> Solver<T>::State::solve_half(std::span<T const> b, bool forward) {
     require(forward ? "solve_lower" : "solve_lower_adjoint", {Need::own_factors});
-    if (system_->is_scalar || form_.has_upper())
+    if (form_.has_upper())
         throw Error(Status::usage,
                     "solves with one factor need a symmetric factorization (llh, llt, ldlt or ldlh)");
     require_block(b.size(), system_->order, call_.columns, "the right-hand side");
     require_memory_of_columns({2 * call_.columns, 8, 0, call_.columns},
                               forward ? "solve_lower" : "solve_lower_adjoint");
+    if (system_->is_scalar) {
+        std::vector<T> x(b.begin(), b.end());
+        scalar_.ldl().solve_half(x, call_.columns, forward);
+        return x;
+    }
     SingleThreadedBlas const blas;
     return espalier::solve_half(analysis_->system, factor_, b, call_.columns, forward);
 }

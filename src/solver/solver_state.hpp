@@ -168,7 +168,7 @@ template <class T> struct Solver<T>::State {
     Attempt attempt(CscMatrix<T> const& matrix, Delay const& delay = {});
     void factorize_values(CscMatrix<T> const& matrix, Delay const& delay);
     void analyze_again(CscMatrix<T> const& matrix);
-    void factorize_by_supernodes(CscMatrix<T> const& matrix);
+    void factorize_by_supernodes(CscMatrix<T> const& matrix, char const* reason);
     [[nodiscard]] Options options_of_analysis() const;
     void prepare_inverse(CscMatrix<T> const& matrix, std::uint64_t max_memory);
     DistributedRows prepare_incomplete(CscMatrix<T> const& matrix, std::uint64_t max_memory);
@@ -178,6 +178,7 @@ template <class T> struct Solver<T>::State {
     void prepare_assembly(CscMatrix<T> const& matrix);
     void scale_for(Factorization kind, CscMatrix<T> const& matrix);
     void make_working(CscMatrix<T> const& matrix);
+    void choose_scalar_kind(CscMatrix<T> const& matrix);
     void factorize_scalar(CscMatrix<T> const& matrix);
     bool factorize_narrow(CscMatrix<T> const& matrix);
     void factorize_full(CscMatrix<T> const& matrix, Delay const& delay = {});

@@ -124,6 +124,8 @@ template <class T> bool Solver<T>::State::update(CscMatrix<T>& matrix, CscMatrix
         context_.on_root([&] {
             require_pattern(matrix, pattern_, "update");
             check_update(matrix, w, sign);
+            if (system_->is_scalar && scalar_.is_ldl())
+                factorize_by_supernodes(matrix, "updates change the factors in place");
             change.emplace(matrix, outer_product(w, sign, matrix.symmetry));
         });
         if (context_.is_alone())

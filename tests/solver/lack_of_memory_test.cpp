@@ -88,6 +88,7 @@ System system_of(Case const& one) {
     system.options.pivoting = one.pivoting;
     if (one.pivoting == Pivoting::delayed) system.options.matching = Toggle::off;
     system.options.ordering = OrderingMethod::amd;
+    system.options.supernodes = Toggle::on; // predict() needs them
     system.options.condition = one.method == SolveMethod::direct;
     return system;
 }

@@ -228,6 +228,135 @@ TEST(ScalarPath, RefactorizationAndSolveDoNotAllocate) {
     EXPECT_TRUE(solver.report().factor.pivots_reused);
 }
 
+// An optimality system: a block with a positive diagonal, and constraints.
+template <class T> CscMatrix<T> saddle_point(Index n, Symmetry symmetry = Symmetry::symmetric) {
+    Index const variables = 3 * n / 5;
+    return matrix_of<T>(n, symmetry, [=](Index i, Index j) {
+        if (i == j) return i < variables ? T(2) : T(0);
+        if (i < variables && j < variables) return std::abs(i - j) == 1 ? T(Real<T>(0.4)) : T(0);
+        Index const constraint = std::max(i, j) - variables, variable = std::min(i, j);
+        if (variable >= variables) return T(0);
+        if (variable == constraint) return T(1);
+        return (7 * constraint + 3) % variables == variable ? T(Real<T>(-0.6)) : T(0);
+    });
+}
+
+TYPED_TEST(ScalarPath, SmallSymmetricIndefiniteSystemsAgreeWithSupernodes) {
+    using T = TypeParam;
+    auto const a = saddle_point<T>(60);
+    Solver<T> scalar(one_thread<T>()), blocks(one_thread<T>(Toggle::on));
+    scalar.factorize(a);
+    blocks.factorize(a);
+    EXPECT_EQ(scalar.report().factor_path, "scalar");
+    EXPECT_EQ(blocks.report().factor_path, "supernodal");
+    EXPECT_EQ(scalar.report().factorization, blocks.report().factorization);
+    EXPECT_EQ(scalar.report().factor.negative_pivots, 24);
+    EXPECT_EQ(scalar.inertia(), (Inertia{36, 24, 0}));
+    EXPECT_EQ(scalar.inertia(), blocks.inertia());
+    auto const bound = 1e5 * static_cast<double>(epsilon<T>);
+    auto const one = scalar.determinant(), other = blocks.determinant();
+    EXPECT_NEAR(one.log_modulus, other.log_modulus, bound);
+    EXPECT_LT(static_cast<double>(std::abs(one.phase - other.phase)), bound);
+    EXPECT_NEAR(scalar.reciprocal_condition(a) / blocks.reciprocal_condition(a), 1, 0.5);
+    auto const inverse = scalar.selected_inverse(a), expected = blocks.selected_inverse(a);
+    for (std::size_t p = 0; p < inverse.values.size(); ++p)
+        EXPECT_LT(static_cast<double>(std::abs(inverse.values[p] - expected.values[p])), bound);
+    auto const diagonal = scalar.inverse_diagonal(), other_diagonal = blocks.inverse_diagonal();
+    for (std::size_t i = 0; i < diagonal.size(); ++i)
+        EXPECT_LT(static_cast<double>(std::abs(diagonal[i] - other_diagonal[i])), bound);
+    for (MatrixOp const op : all_ops) {
+        auto const b = random_vector<T>(3 * a.cols, 5);
+        auto x = scalar.solve(b, 3, op);
+        auto const report = scalar.refine(a, b, x, 3, op);
+        EXPECT_EQ(report.status, Status::ok);
+        EXPECT_LE(report.backward_error, 20 * epsilon<T>);
+    }
+}
+
+TEST(ScalarPath, SymmetricSystemsWhosePivotsBecomeUnstableUseSupernodes) {
+    for (Toggle const supernodes : {Toggle::automatic, Toggle::off}) {
+        auto a = saddle_point<double>(60);
+        Solver<double> solver(one_thread<double>(supernodes));
+        solver.factorize(a);
+        EXPECT_EQ(solver.report().factor_path, "scalar");
+        for (Index j = 0; j < a.cols; ++j)
+            for (Offset const p : a.entries_of(j))
+                if (a.row_ind[p] == j) a.values[p] = j % 2 == 0 ? 0 : 1e-13;
+        solver.factorize(a);
+        EXPECT_EQ(solver.report().factor_path, "supernodal");
+        EXPECT_NE(solver.report().notes.back().find("analyzed again with supernodes"), std::string::npos);
+        auto const b = random_vector<double>(a.cols, 5);
+        auto x = solver.solve(b);
+        EXPECT_EQ(solver.refine(a, b, x).status, Status::ok);
+    }
+}
+
+TEST(ScalarPath, SingularSymmetricSystemsAreFound) {
+    auto a = saddle_point<double>(10);
+    for (Index j = 0; j < a.cols; ++j)
+        for (Offset const p : a.entries_of(j))
+            if (a.row_ind[p] == 9) a.values[p] = 0;
+    for (Toggle const supernodes : {Toggle::automatic, Toggle::off})
+        EXPECT_EQ(status_of([&] { Solver<double>(one_thread<double>(supernodes)).factorize(a); }),
+                  Status::singular);
+    // Two equal constraints.
+    auto const equal = matrix_of<double>(5, Symmetry::symmetric, [](Index i, Index j) {
+        if (i == j) return i < 3 ? 2.0 : 0.0;
+        return std::max(i, j) < 3   ? 0.5
+               : std::min(i, j) < 3 ? 1.0 + static_cast<double>(std::min(i, j))
+                                    : 0.0;
+    });
+    Solver<double> solver(one_thread<double>());
+    solver.factorize(equal);
+    EXPECT_TRUE(solver.report().factor.numerically_singular);
+    EXPECT_EQ(solver.determinant().phase, 0);
+}
+
+// ldlt and ldlh of complex values that are real, and of others.
+TEST(ScalarPath, ComplexValuesChooseTheSymmetricKindAnew) {
+    using T = std::complex<double>;
+    auto const real = saddle_point<T>(30);
+    auto complex = real;
+    for (T& value : complex.values) value *= T(1, 0.5);
+    Solver<T> solver(one_thread<T>());
+    for (int turn = 0; turn < 2; ++turn)
+        for (bool const is_real : {true, false}) {
+            auto const& a = is_real ? real : complex;
+            solver.factorize(a);
+            EXPECT_EQ(solver.report().factor_path, "scalar");
+            EXPECT_EQ(solver.report().factorization, is_real ? Factorization::ldlh : Factorization::ldlt);
+            auto const b = random_vector<T>(a.cols, 5);
+            auto x = solver.solve(b);
+            EXPECT_LE(solver.refine(a, b, x).backward_error, 1e-15);
+            EXPECT_EQ(status_of([&] { (void)solver.inertia(); }), is_real ? Status::ok : Status::usage);
+        }
+    auto hermitian = saddle_point<T>(30, Symmetry::hermitian);
+    Options options = one_thread<T>();
+    options.factorization = Factorization::ldlt; // possible for real values only
+    Solver<T> asked(options);
+    asked.factorize(hermitian);
+    for (Index j = 0; j < hermitian.cols; ++j)
+        for (Offset const p : hermitian.entries_of(j))
+            if (hermitian.row_ind[p] != j) hermitian.values[p] *= T(0, 1);
+    EXPECT_EQ(status_of([&] { asked.factorize(hermitian); }), Status::usage);
+}
+
+TEST(ScalarPath, SymmetricRefactorizationAndSolveDoNotAllocate) {
+    auto a = saddle_point<double>(100);
+    Solver<double> solver(one_thread<double>());
+    solver.factorize(a);
+    auto x = random_vector<double>(a.cols, 3);
+    solver.solve_in_place(x);
+    for (double& value : a.values) value *= 1.25;
+    constexpr long many = std::numeric_limits<long>::max();
+    failing_new::countdown = many; // each allocation of the program decrements it
+    solver.factorize(a);
+    solver.solve_in_place(x);
+    EXPECT_EQ(failing_new::countdown.exchange(-1), many);
+    EXPECT_TRUE(solver.report().factor.pivots_reused);
+    EXPECT_EQ(solver.report().factor_path, "scalar");
+}
+
 TEST(ScalarPath, CanBeCancelled) {
     auto const a = circuit<double>(3000, 5, 6);
     bool stop = false;

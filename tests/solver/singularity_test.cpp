@@ -233,6 +233,7 @@ void expect_true_bound(double most_scale) {
             Options options;
             options.factorization = kind;
             options.pivoting = Pivoting::static_pivots;
+            options.supernodes = Toggle::on;
             options.condition = !asked_later;
             auto solver = factorized(a, options);
             EXPECT_EQ(solver.report().factor.pivots_replaced > 0, asked_later);

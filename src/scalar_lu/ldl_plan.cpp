@@ -1,0 +1,275 @@
+#include "scalar_lu/ldl_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ordering/minimum_degree.hpp"
+
+namespace espalier {
+
+namespace {
+
+// A diagonal entry below this part of the largest entry of its row is weak, and a partner has an entry of at
+// least this part of the largest one.
+constexpr double weak_diagonal = 0.05, strong_entry = 0.3;
+
+constexpr Offset most_positions = std::numeric_limits<std::int32_t>::max() / 4;
+
+// Makes a plan step by step. Both triangles of the scaled moduli are stored by columns.
+template <class T> class LdlPlanner {
+  public:
+    explicit LdlPlanner(CscMatrix<T> const& a) : a_(a), n_(static_cast<std::int32_t>(a.cols)) {}
+
+    std::optional<LdlPlan> run() {
+        list_neighbours();
+        if (!pair_rows()) return std::nullopt;
+        order_blocks();
+        place_entries();
+        if (!find_pattern()) return std::nullopt;
+        list_rows();
+        return std::move(plan_);
+    }
+
+  private:
+    using Size = Real<T>;
+
+    void list_neighbours() {
+        std::vector<Real<T>> scales;
+        symmetric_scales(a_, scales);
+        ptr_.assign(n_ + 1, 0);
+        diagonal_.assign(n_, Size(0));
+        for (std::int32_t j = 0; j < n_; ++j)
+            for (Offset const p : a_.entries_of(j))
+                if (auto const i = static_cast<std::int32_t>(a_.row_ind[p]); i != j) {
+                    ++ptr_[i + 1];
+                    ++ptr_[j + 1];
+                }
+        for (std::int32_t j = 0; j < n_; ++j) ptr_[j + 1] += ptr_[j];
+        neighbour_.resize(ptr_[n_]);
+        size_.resize(ptr_[n_]);
+        std::vector<std::int32_t> next(ptr_.begin(), ptr_.end() - 1);
+        for (std::int32_t j = 0; j < n_; ++j)
+            for (Offset const p : a_.entries_of(j)) {
+                auto const i = static_cast<std::int32_t>(a_.row_ind[p]);
+                Size const size = abs1(a_.values[p]) * scales[i] * scales[j];
+                if (i == j) {
+                    diagonal_[j] += size;
+                    continue;
+                }
+                neighbour_[next[i]] = j;
+                size_[next[i]++] = size;
+                neighbour_[next[j]] = i;
+                size_[next[j]++] = size;
+            }
+    }
+
+    // Rows of few entries choose first, because they have the fewest partners. Among strong entries, the
+    // partner with the fewest neighbours causes the least fill. Without one, the largest entry is taken.
+    // Returns whether all weak rows have partners.
+    bool pair_rows() {
+        partner_.assign(n_, -1);
+        std::vector<std::int32_t> weak;
+        std::vector<Size> largest(n_, Size(0));
+        for (std::int32_t i = 0; i < n_; ++i) {
+            for (std::int32_t p = ptr_[i]; p < ptr_[i + 1]; ++p) largest[i] = std::max(largest[i], size_[p]);
+            if (!(diagonal_[i] > static_cast<Size>(weak_diagonal) * largest[i])) weak.push_back(i);
+        }
+        auto const degree = [&](std::int32_t i) { return ptr_[i + 1] - ptr_[i]; };
+        std::ranges::stable_sort(weak, {}, degree);
+        for (std::int32_t const i : weak) {
+            if (partner_[i] >= 0) continue;
+            Size const strong = static_cast<Size>(strong_entry) * largest[i];
+            std::int32_t best = -1;
+            Size size_of_best = 0;
+            for (std::int32_t p = ptr_[i]; p < ptr_[i + 1]; ++p) {
+                std::int32_t const j = neighbour_[p];
+                Size const size = std::min(size_[p], strong); // all strong entries are equal
+                bool const is_better =
+                    size > size_of_best || (size == size_of_best && best >= 0 && degree(j) < degree(best));
+                if (partner_[j] >= 0 || !is_better) continue;
+                best = j;
+                size_of_best = size;
+            }
+            if (best < 0) return false;
+            partner_[i] = best;
+            partner_[best] = i;
+        }
+        return true;
+    }
+
+    void order_blocks() {
+        std::vector<std::int32_t> block_of(n_), leader;
+        for (std::int32_t i = 0; i < n_; ++i) {
+            bool const leads = partner_[i] < 0 || i < partner_[i];
+            block_of[i] = leads ? static_cast<std::int32_t>(leader.size()) : block_of[partner_[i]];
+            if (leads) leader.push_back(i);
+        }
+        auto const blocks = static_cast<std::int32_t>(leader.size());
+        // One triangle suffices. Both rows of a pair may have the same neighbour.
+        std::vector<std::int32_t> ptr(1, 0), ind, mark(blocks, -1), order(blocks);
+        ind.reserve(neighbour_.size());
+        for (std::int32_t b = 0; b < blocks; ++b) {
+            for (std::int32_t i = leader[b]; i >= 0; i = i == leader[b] ? partner_[i] : -1)
+                for (std::int32_t p = ptr_[i]; p < ptr_[i + 1]; ++p)
+                    if (std::int32_t const c = block_of[neighbour_[p]]; c < b && mark[c] != b) {
+                        mark[c] = b;
+                        ind.push_back(c);
+                    }
+            ptr.push_back(static_cast<std::int32_t>(ind.size()));
+        }
+        minimum_degree(ptr, ind, order);
+        plan_.row.reserve(n_);
+        plan_.first.reserve(blocks + 1);
+        for (std::int32_t const b : order) {
+            plan_.first.push_back(static_cast<std::int32_t>(plan_.row.size()));
+            plan_.row.push_back(leader[b]);
+            if (partner_[leader[b]] >= 0) plan_.row.push_back(partner_[leader[b]]);
+        }
+        plan_.first.push_back(n_);
+    }
+
+    void place_entries() {
+        block_at_.resize(n_);
+        std::vector<std::int32_t> place(n_);
+        for (std::int32_t k = 0; k < plan_.num_blocks(); ++k)
+            for (std::int32_t i = plan_.first[k]; i < plan_.first[k + 1]; ++i) {
+                block_at_[i] = k;
+                place[plan_.row[i]] = i;
+            }
+        plan_.entry_ptr.assign(plan_.num_blocks() + 1, 0);
+        auto const for_each = [&](auto const& body) {
+            for (std::int32_t j = 0; j < n_; ++j)
+                for (Offset const p : a_.entries_of(j)) {
+                    std::int32_t const row = place[a_.row_ind[p]], column = place[j];
+                    body(std::max(row, column), std::min(row, column), static_cast<std::int32_t>(p),
+                         row < column);
+                }
+        };
+        for_each([&](std::int32_t row, std::int32_t, std::int32_t, bool) {
+            ++plan_.entry_ptr[block_at_[row] + 1];
+        });
+        for (std::int32_t k = 0; k < plan_.num_blocks(); ++k) plan_.entry_ptr[k + 1] += plan_.entry_ptr[k];
+        plan_.entries.resize(a_.stored());
+        std::vector<std::int32_t> next(plan_.entry_ptr.begin(), plan_.entry_ptr.end() - 1);
+        for_each([&](std::int32_t row, std::int32_t column, std::int32_t p, bool is_transposed) {
+            std::int32_t const k = block_at_[row];
+            plan_.entries[next[k]++] = {p, column, static_cast<std::int8_t>(row - plan_.first[k]),
+                                        is_transposed};
+        });
+    }
+
+    // Row subtrees of the elimination tree (Liu 1990): from each entry of A up to a block that was reached
+    // before.
+    bool find_pattern() {
+        std::int32_t const blocks = plan_.num_blocks();
+        std::vector<std::int32_t> parent(blocks, -1), mark(blocks, -1), path;
+        below_.assign(blocks, 0);
+        plan_.pattern_ptr.assign(1, 0);
+        plan_.nnz_factor = n_;
+        for (std::int32_t k = 0; k < blocks; ++k) {
+            mark[k] = k;
+            auto const begin = static_cast<std::ptrdiff_t>(plan_.pattern.size());
+            for (std::int32_t p = plan_.entry_ptr[k]; p < plan_.entry_ptr[k + 1]; ++p) {
+                path.clear();
+                for (std::int32_t j = block_at_[plan_.entries[p].column]; mark[j] != k; j = parent[j]) {
+                    mark[j] = k;
+                    path.push_back(j);
+                    if (parent[j] < 0) parent[j] = k;
+                }
+                // A path ends below blocks of earlier paths, so it is put before them. It is stored in
+                // reverse here.
+                plan_.pattern.insert(plan_.pattern.end(), path.rbegin(), path.rend());
+            }
+            std::reverse(plan_.pattern.begin() + begin, plan_.pattern.end());
+            int const width = plan_.width(k);
+            plan_.nnz_factor += width - 1;
+            for (auto j = plan_.pattern.begin() + begin; j != plan_.pattern.end(); ++j) {
+                double const columns = plan_.width(*j);
+                plan_.flops += 2 * width * columns * (below_[*j] + width + 1);
+                below_[*j] += width;
+                plan_.nnz_factor += width * plan_.width(*j);
+            }
+            if (plan_.nnz_factor > most_positions) return false;
+            plan_.pattern_ptr.push_back(static_cast<std::int32_t>(plan_.pattern.size()));
+        }
+        return true;
+    }
+
+    void list_rows() {
+        std::int32_t const blocks = plan_.num_blocks();
+        plan_.row_ptr.assign(1, 0);
+        plan_.value_ptr.assign(1, 0);
+        for (std::int32_t k = 0; k < blocks; ++k) {
+            plan_.row_ptr.push_back(plan_.row_ptr[k] + below_[k]);
+            plan_.value_ptr.push_back(plan_.value_ptr[k] + below_[k] * plan_.width(k));
+        }
+        plan_.rows.resize(plan_.row_ptr[blocks]);
+        std::vector<std::int32_t> next(plan_.row_ptr.begin(), plan_.row_ptr.end() - 1);
+        for (std::int32_t k = 0; k < blocks; ++k)
+            for (std::int32_t p = plan_.pattern_ptr[k]; p < plan_.pattern_ptr[k + 1]; ++p)
+                for (std::int32_t i = plan_.first[k]; i < plan_.first[k + 1]; ++i)
+                    plan_.rows[next[plan_.pattern[p]]++] = i;
+    }
+
+    CscMatrix<T> const& a_;
+    std::int32_t n_;
+    LdlPlan plan_;
+    std::vector<std::int32_t> ptr_, neighbour_; // both triangles without the diagonal
+    std::vector<Size> size_, diagonal_;         // scaled moduli
+    std::vector<std::int32_t> partner_;         // by row of A, or -1
+    std::vector<std::int32_t> block_at_;        // by position
+    std::vector<std::int32_t> below_;           // the number of rows below each block
+};
+
+// A power of two near 1 / sqrt(size), and 1 for zero and for numbers that are not finite.
+template <class R> R scale_for(R size) {
+    if (!(size > 0) || size > std::numeric_limits<R>::max()) return R(1);
+    return std::ldexp(R(1), -std::ilogb(size) / 2);
+}
+
+} // namespace
+
+std::uint64_t LdlPlan::bytes(std::size_t scalar_bytes) const {
+    auto const n = static_cast<std::uint64_t>(order());
+    return entries.size() * sizeof(Entry) + (pattern.size() + rows.size() + 6 * n) * sizeof(std::int32_t) +
+           (static_cast<std::uint64_t>(nnz_factor) + 10 * n) * scalar_bytes;
+}
+
+template <class T> void symmetric_scales(CscMatrix<T> const& a, std::vector<Real<T>>& scales) {
+    using R = Real<T>;
+    scales.assign(a.cols, R(1));
+    std::vector<R> largest(a.cols);
+    for (int step = 0; step < 2; ++step) {
+        std::ranges::fill(largest, R(0));
+        for (Index j = 0; j < a.cols; ++j)
+            for (Offset const p : a.entries_of(j)) {
+                Index const i = a.row_ind[p];
+                R const size = abs1(a.values[p]) * scales[i] * scales[j];
+                largest[i] = std::max(largest[i], size);
+                largest[j] = std::max(largest[j], size);
+            }
+        for (Index i = 0; i < a.cols; ++i) scales[i] *= scale_for(largest[i]);
+    }
+}
+
+template <class T> std::optional<LdlPlan> plan_scalar_ldl(CscMatrix<T> const& a) {
+    if (a.cols > most_positions || a.stored() > most_positions) return std::nullopt;
+    return LdlPlanner<T>(a).run();
+}
+
+double predicted_ldl_seconds(LdlPlan const& plan) {
+    return 5e-9 * static_cast<double>(plan.nnz_factor) + plan.flops / 3e9;
+}
+
+bool prefers_no_supernodes(LdlPlan const& plan) {
+    auto const n = static_cast<double>(plan.order()), entries = static_cast<double>(plan.nnz_factor);
+    // The costs of a column with supernodes are those for lu (scalar_plan.cpp).
+    double const supernodal_s = 6.5e-9 * entries + 0.85e-6 * n + plan.flops / 30e9;
+    return predicted_ldl_seconds(plan) + 3e-9 * entries <= supernodal_s;
+}
+
+ESPALIER_INSTANTIATE_FUNCTION(symmetric_scales)
+ESPALIER_INSTANTIATE_FUNCTION(plan_scalar_ldl)
+
+} // namespace espalier

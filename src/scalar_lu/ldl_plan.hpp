@@ -1,0 +1,69 @@
+// The analysis of a symmetric indefinite factorization without supernodes. Input: the lower or upper triangle
+// of a symmetric or Hermitian matrix, with values; output: pivot blocks of one or two rows in the order of
+// elimination, and the pattern of L. A row with a weak diagonal entry forms a pair with the row of its
+// largest entry, because a 2 x 2 pivot is then likely to be stable (Duff and Pralet 2005 pair rows by a
+// matching).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/scalar.hpp"
+#include "espalier/matrix.hpp"
+
+namespace espalier {
+
+/// Blocks and rows have numbers in the order of elimination. Block k has the rows first[k] .. first[k + 1]
+/// - 1.
+struct LdlPlan {
+    std::vector<std::int32_t> row;   ///< The row of A at each position.
+    std::vector<std::int32_t> first; ///< The first row of each block, and the end.
+
+    // The entries of A in the rows of block k, one after the other from entry_ptr[k] on: at `value` of the
+    // array of A, in position (row of the block, column). The transpose of the stored entry is meant if
+    // is_transposed.
+    struct Entry {
+        std::int32_t value;
+        std::int32_t column;
+        std::int8_t row; ///< 0 or 1, within the block.
+        bool is_transposed;
+    };
+    std::vector<std::int32_t> entry_ptr;
+    std::vector<Entry> entries;
+
+    // Blocks j < k with L(k, j) != 0, in an order in which descendants precede ancestors.
+    std::vector<std::int32_t> pattern_ptr;
+    std::vector<std::int32_t> pattern;
+
+    // The rows of L below block k, ascending, and its first value.
+    std::vector<std::int32_t> row_ptr;
+    std::vector<std::int32_t> rows;
+    std::vector<std::int32_t> value_ptr;
+
+    Offset nnz_factor = 0; ///< Entries of L with its diagonal; those of a 2 x 2 pivot count as one triangle.
+    double flops = 0;      ///< Multiplications and additions.
+
+    [[nodiscard]] Index order() const { return std::ssize(row); }
+    [[nodiscard]] std::int32_t num_blocks() const { return static_cast<std::int32_t>(first.size()) - 1; }
+    [[nodiscard]] int width(std::int32_t block) const { return first[block + 1] - first[block]; }
+    /// The memory in bytes of plan and factors with scalars of `scalar_bytes`.
+    [[nodiscard]] std::uint64_t bytes(std::size_t scalar_bytes) const;
+};
+
+/// Powers of two s such that the largest entry of each row of s_i |a_ij| s_j is near 1, for a triangle of a
+/// symmetric matrix (two steps of Ruiz 2001).
+template <class T> void symmetric_scales(CscMatrix<T> const& a, std::vector<Real<T>>& scales);
+
+/// Plans the factorization of a symmetric or Hermitian matrix with finite values. Returns nothing if a row
+/// with a weak diagonal has no partner, or if the matrix or its factors are too large for 32-bit positions.
+template <class T> std::optional<LdlPlan> plan_scalar_ldl(CscMatrix<T> const& a);
+
+/// Seconds of a factorization, in double precision.
+double predicted_ldl_seconds(LdlPlan const& plan);
+
+/// Whether to factorize without supernodes, by the predicted times of a factorization and a solve.
+bool prefers_no_supernodes(LdlPlan const& plan);
+
+} // namespace espalier

@@ -1,0 +1,95 @@
+// L D L^T or L D L^H of a symmetric indefinite matrix without supernodes, for small systems. Input: an
+// LdlPlan and the values; output: the factors
+//
+//     P S A S P^T = L D L^op,    D with the pivot blocks of the plan,
+//
+// with powers of two in S. Rows of L are computed one block after the other by solves with the rows before
+// them (Davis 2005, LDL). All pivots are planned, so a factorization may fail. It measures the growth of the
+// elimination, and the caller then factorizes in another way.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/interrupt.hpp"
+#include "core/scalar.hpp"
+#include "espalier/espalier.hpp"
+#include "scalar_lu/ldl_plan.hpp"
+
+namespace espalier {
+
+template <class T> class ScalarLdl {
+  public:
+    /// Drops the factors. `plan` must outlive their use. `conjugate`: L D L^H.
+    void set_plan(LdlPlan const& plan, bool conjugate);
+    void clear();
+    /// Changes between L D L^T and L D L^H.
+    void set_conjugate(bool conjugate) { conjugate_ = conjugate; }
+
+    /// Factorizes a matrix with the pattern of the plan. Returns false, without factors, if a pivot is zero
+    /// or an entry of |L| |D| |L^op| is more than `most_growth` times the largest entry of S A S. Keeps S if
+    /// it can. Allocates nothing after the first call. Error{cancelled}.
+    [[nodiscard]] bool factorize(CscMatrix<T> const& a, Interrupt* interrupt);
+
+    [[nodiscard]] bool has_factors() const { return has_factors_; }
+    /// Whether the last factorization used the scales of the one before.
+    [[nodiscard]] bool kept_scales() const { return kept_scales_; }
+
+    /// x := op(A)^-1 x for `columns` vectors of n entries. Allocates nothing after the first call with as
+    /// many columns.
+    void solve(std::span<T> x, Index columns, MatrixOp op);
+    /// Solves with one factor of explicit_factors(), in its order: with L D (forward), or with L^op.
+    void solve_half(std::span<T> x, Index columns, bool forward);
+
+    /// Whether the pivots are real; inertia() is undefined otherwise.
+    [[nodiscard]] bool has_signs() const { return !is_complex<T> || conjugate_; }
+    [[nodiscard]] Inertia inertia() const { return inertia_; }
+    /// The smallest modulus of an eigenvalue of a pivot block, relative to the largest entry of S A S.
+    [[nodiscard]] double smallest_pivot() const { return smallest_pivot_; }
+    /// det A = phase * exp(log_modulus).
+    [[nodiscard]] Determinant<T> determinant() const;
+    /// A(p, p) = L D L^op without scales, with all entries of the structure, and zeros of L inside of blocks.
+    [[nodiscard]] Factors<T> explicit_factors() const;
+
+    /// A bound for which backward errors stay within a small multiple of those without growth.
+    static constexpr double most_growth = 1000;
+
+  private:
+    /// A pivot block [a, conj(b); b, c] of two rows, factorized with the larger diagonal entry first unless b
+    /// is much larger than both; or of one row, a.
+    struct Pivot {
+        T a{}, b{}, c{};
+        T inverse_a{}, inverse_c{},
+            factor{};         ///< Entries of the inverse, or of a factorization with diagonal pivots.
+        std::int8_t kind = 0; ///< The Kind of the block.
+    };
+    enum Kind : std::int8_t { single, both, first_then_second, second_then_first };
+
+    bool run(CscMatrix<T> const& a, Interrupt* interrupt);
+    template <int rows, bool hermitian> bool eliminate_block(std::int32_t k, CscMatrix<T> const& a);
+    template <int rows, int columns, bool hermitian>
+    void eliminate_with(std::int32_t k, std::int32_t j, T (&d)[2][2], Real<T> (&growth)[2]);
+    bool set_pivot(std::int32_t k, T const (&d)[2][2]);
+    void count_signs(Pivot const& pivot);
+    [[nodiscard]] bool conjugates() const { return is_complex<T> && conjugate_; }
+    static void divide(Pivot const& pivot, bool hermitian, T& x, T& y);
+    template <int W> void solve_group(T* x);
+    template <int W> void forward(T* work) const;
+    template <int W> void divide_by_d(T* work) const;
+    template <int W, bool hermitian> void backward(T* work) const;
+
+    LdlPlan const* plan_ = nullptr;
+    bool conjugate_ = false, has_factors_ = false, kept_scales_ = false;
+    std::vector<Real<T>> scale_;       ///< S by row of A.
+    std::vector<T> lower_;             ///< By block; the entries of a row are consecutive.
+    std::vector<Pivot> pivot_;         ///< D by block.
+    std::vector<std::int32_t> filled_; ///< By block: the rows of L below it that are complete.
+    std::vector<T> row_;               ///< Two rows that are eliminated; zero in between.
+    std::vector<T> work_;              ///< Workspace of solves.
+    Real<T> largest_ = 0, most_ = 0;   ///< The largest entry of S A S, and of |L| |D| |L^op|.
+    double smallest_pivot_ = infinity;
+    Inertia inertia_;
+};
+
+} // namespace espalier

@@ -1,0 +1,178 @@
+// The solves of ScalarLdl, its determinant, and its factors as sparse matrices.
+#include <algorithm>
+#include <cmath>
+
+#include "scalar_lu/scalar_ldl.hpp"
+
+namespace espalier {
+
+template <class T> void ScalarLdl<T>::solve(std::span<T> x, Index columns, MatrixOp op) {
+    constexpr int widest = 8;
+    Index const n = plan_->order();
+    std::size_t const needed = n * (columns >= widest ? widest : columns >= 4 ? 4 : 1);
+    if (work_.size() < needed) work_.resize(needed);
+    // op(A) is A or conj(A), and conj(A) x = b is A conj(x) = conj(b).
+    bool const conjugated = is_complex<T> && op == (conjugate_ ? MatrixOp::transpose : MatrixOp::adjoint);
+    auto const conjugate = [&] {
+        if (conjugated)
+            for (T& value : x) value = conj(value);
+    };
+    conjugate();
+    T* at = x.data();
+    Index left = columns;
+    for (; left >= widest; left -= widest, at += widest * n) solve_group<widest>(at);
+    for (; left >= 4; left -= 4, at += 4 * n) solve_group<4>(at);
+    for (; left > 0; --left, at += n) solve_group<1>(at);
+    conjugate();
+}
+
+// x := S P^T L^-op D^-1 L^-1 P S x
+template <class T> template <int W> void ScalarLdl<T>::solve_group(T* x) {
+    Index const n = plan_->order();
+    T* const work = work_.data();
+    for (Index i = 0; i < n; ++i)
+        for (int w = 0; w < W; ++w) work[i * W + w] = x[w * n + plan_->row[i]] * scale_[plan_->row[i]];
+    forward<W>(work);
+    divide_by_d<W>(work);
+    if (conjugates())
+        backward<W, true>(work);
+    else
+        backward<W, false>(work);
+    for (Index i = 0; i < n; ++i)
+        for (int w = 0; w < W; ++w) x[w * n + plan_->row[i]] = work[i * W + w] * scale_[plan_->row[i]];
+}
+
+template <class T> template <int W> void ScalarLdl<T>::forward(T* work) const {
+    auto const subtract = [&](std::int32_t k, auto width) {
+        T x[width][W];
+        for (int c = 0; c < width; ++c)
+            for (int w = 0; w < W; ++w) x[c][w] = work[(Index{plan_->first[k]} + c) * W + w];
+        T const* value = lower_.data() + plan_->value_ptr[k];
+        for (std::int32_t p = plan_->row_ptr[k]; p < plan_->row_ptr[k + 1]; ++p, value += width) {
+            T* const to = work + Index{plan_->rows[p]} * W;
+            for (int w = 0; w < W; ++w)
+                for (int c = 0; c < width; ++c) to[w] -= times(value[c], x[c][w]);
+        }
+    };
+    for (std::int32_t k = 0; k < plan_->num_blocks(); ++k)
+        if (plan_->width(k) == 1)
+            subtract(k, std::integral_constant<int, 1>());
+        else
+            subtract(k, std::integral_constant<int, 2>());
+}
+
+template <class T> template <int W> void ScalarLdl<T>::divide_by_d(T* work) const {
+    for (std::int32_t k = 0; k < plan_->num_blocks(); ++k) {
+        T* const x = work + Index{plan_->first[k]} * W;
+        for (int w = 0; w < W; ++w)
+            if (plan_->width(k) == 1)
+                x[w] = times(x[w], pivot_[k].inverse_a);
+            else
+                divide(pivot_[k], conjugates(), x[w], x[W + w]);
+    }
+}
+
+template <class T> template <int W, bool hermitian> void ScalarLdl<T>::backward(T* work) const {
+    auto const reduce = [&](std::int32_t k, auto width) {
+        T* const own = work + Index{plan_->first[k]} * W;
+        T x[width][W];
+        for (int c = 0; c < width; ++c)
+            for (int w = 0; w < W; ++w) x[c][w] = own[c * W + w];
+        T const* value = lower_.data() + plan_->value_ptr[k];
+        for (std::int32_t p = plan_->row_ptr[k]; p < plan_->row_ptr[k + 1]; ++p, value += width) {
+            T const* const from = work + Index{plan_->rows[p]} * W;
+            for (int c = 0; c < width; ++c)
+                for (int w = 0; w < W; ++w) x[c][w] -= times(conj_if(hermitian, value[c]), from[w]);
+        }
+        for (int c = 0; c < width; ++c)
+            for (int w = 0; w < W; ++w) own[c * W + w] = x[c][w];
+    };
+    for (std::int32_t k = plan_->num_blocks() - 1; k >= 0; --k)
+        if (plan_->width(k) == 1)
+            reduce(k, std::integral_constant<int, 1>());
+        else
+            reduce(k, std::integral_constant<int, 2>());
+}
+
+// In the order of the factors, (S^-1 L D S^-1)^-1 = S (L D)^-1 S and (S L^op S^-1)^-1 = S L^-op S^-1.
+template <class T> void ScalarLdl<T>::solve_half(std::span<T> x, Index columns, bool is_forward) {
+    Index const n = plan_->order();
+    auto const scale = [&](Index i) { return scale_[plan_->row[i]]; };
+    for (T* column = x.data(); columns > 0; --columns, column += n) {
+        for (Index i = 0; i < n; ++i) column[i] *= is_forward ? scale(i) : 1 / scale(i);
+        if (is_forward) {
+            forward<1>(column);
+            divide_by_d<1>(column);
+        } else if (conjugates()) {
+            backward<1, true>(column);
+        } else {
+            backward<1, false>(column);
+        }
+        for (Index i = 0; i < n; ++i) column[i] *= scale(i);
+    }
+}
+
+template <class T> Determinant<T> ScalarLdl<T>::determinant() const {
+    Determinant<T> product{T(1), 0};
+    auto const multiply = [&](T factor) {
+        Real<T> const size = std::abs(factor);
+        product.phase *= factor / size;
+        product.log_modulus += std::log(static_cast<double>(size));
+    };
+    for (Pivot const& pivot : pivot_) {
+        if (pivot.kind == both) { // -b conj(b) (1 - (a / b) (c / conj(b)))
+            T const b = pivot.b, other = conj_if(conjugates(), b);
+            multiply(b);
+            multiply(other);
+            multiply(times(pivot.a / b, pivot.c / other) - T(1));
+            continue;
+        }
+        multiply(T(1) / pivot.inverse_a);
+        if (pivot.kind != single) multiply(T(1) / pivot.inverse_c);
+    }
+    for (Real<T> const scale : scale_) product.log_modulus -= 2 * std::log(static_cast<double>(scale));
+    if (std::abs(product.phase) > 0) product.phase /= std::abs(product.phase);
+    return product;
+}
+
+template <class T> Factors<T> ScalarLdl<T>::explicit_factors() const {
+    Factors<T> factors;
+    CscMatrix<T>&lower = factors.lower, &diagonal = factors.diagonal;
+    lower.rows = lower.cols = diagonal.rows = diagonal.cols = plan_->order();
+    auto const scale = [&](Index i) { return scale_[plan_->row[i]]; };
+    auto const put = [](CscMatrix<T>& matrix, Index i, T value) {
+        matrix.row_ind.push_back(i);
+        matrix.values.push_back(value);
+    };
+    for (std::int32_t k = 0; k < plan_->num_blocks(); ++k) {
+        Index const first = plan_->first[k];
+        int const width = plan_->width(k);
+        Pivot const& pivot = pivot_[k];
+        for (int c = 0; c < width; ++c) {
+            Index const j = first + c;
+            put(lower, j, T(1));
+            if (width == 2 && c == 0) put(lower, first + 1, T(0));
+            T const* value = lower_.data() + plan_->value_ptr[k] + c;
+            for (std::int32_t p = plan_->row_ptr[k]; p < plan_->row_ptr[k + 1]; ++p, value += width)
+                put(lower, plan_->rows[p], *value * (scale(j) / scale(plan_->rows[p])));
+            lower.col_ptr.push_back(std::ssize(lower.row_ind));
+            T const upper = c == 0 ? pivot.a : conj_if(conjugates(), pivot.b);
+            put(diagonal, first, upper / scale(first) / scale(j));
+            if (width == 2)
+                put(diagonal, first + 1, (c == 0 ? pivot.b : pivot.c) / scale(first + 1) / scale(j));
+            diagonal.col_ptr.push_back(std::ssize(diagonal.row_ind));
+        }
+    }
+    factors.row_permutation.assign(plan_->row.begin(), plan_->row.end());
+    factors.column_permutation = factors.row_permutation;
+    return factors;
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template void ScalarLdl<T>::solve(std::span<T>, Index, MatrixOp);                                        \
+    template void ScalarLdl<T>::solve_half(std::span<T>, Index, bool);                                       \
+    template Determinant<T> ScalarLdl<T>::determinant() const;                                               \
+    template Factors<T> ScalarLdl<T>::explicit_factors() const;
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier
