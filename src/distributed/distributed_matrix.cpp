@@ -390,8 +390,8 @@ template <class T> void DistributedMatrix<T>::prepare_residuals() const {
     });
 }
 
-// Calls finish(part, range, rows) for the sums of ranges of rows. Products start with -b, which rounds less than
-// subtracting b at the end. Sizes start with 0, or with |b| if rows have lanes.
+// Calls finish(part, range, rows) for the sums of ranges of rows. Products start with -b, which rounds less
+// than subtracting b at the end. Sizes start with 0, or with |b| if rows have lanes.
 template <class T> template <class Sums, class Finish>
 void DistributedMatrix<T>::sum_rows(MatrixOp op, std::span<T const> x, std::span<T const> b,
                                     Finish const& finish) const {
@@ -493,12 +493,14 @@ template <class T> ResidualSize DistributedMatrix<T>::residual_size(std::span<T 
         own = norm ? largest_of_rows<ProductAndSize<T>>(op, x, b)
                    : largest_of_rows<ProductSizeAndScaledNorm<T>>(op, x, b);
     auto const found = rows().reduction().max(8, [&](std::span<double> largest) {
-        double const values[] = {own.residual, own.componentwise, own.residual_before, own.size_before,
-                                 own.norm,     own.x,             own.b,               own.x_before};
+        double const values[] = {own.residual,    own.componentwise, own.residual_before,
+                                 own.size_before, own.norm,          own.x,
+                                 own.b,           own.x_before};
         std::ranges::copy(values, largest.begin());
     });
     if (!norm) norm = found[4];
-    double const scale_before = std::max(found[3], scaled_norm_[op == MatrixOp::none ? 0 : 1].value_or(0) * found[7]);
+    double const scale_before =
+        std::max(found[3], scaled_norm_[op == MatrixOp::none ? 0 : 1].value_or(0) * found[7]);
     return {found[0], found[1], relative_error(found[2], scale_before), found[5], found[6]};
 }
 

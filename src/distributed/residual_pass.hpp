@@ -126,8 +126,8 @@ struct alignas(128) Largest { // threads write them at the same time
     }
 };
 
-// The largest values of rows that begin with the lanes (product, size, norm, x), four at a time; `factor`, x and b have
-// an entry for each row, and a null `factor` means ones.
+// The largest values of rows that begin with the lanes (product, size, norm, x), four at a time; `factor`, x
+// and b have an entry for each row, and a null `factor` means ones.
 template <class Row> struct TakeLanes {
     ESPALIER_INLINE static void run(Row const* rows, IndexRange range, double const* factor, double const* x,
                                     double const* b, Largest& to) {
@@ -146,7 +146,8 @@ template <class Row> struct TakeLanes {
             double const x_i = std::abs(x[i]), b_i = std::abs(b[i]);
             x_norm = x_i > x_norm ? x_i : x_norm;
             b_norm = b_i > b_norm ? b_i : b_norm;
-            // These maxima ignore a NaN. A NaN in the matrix or b also is in a residual, which fails this comparison.
+            // These maxima ignore a NaN. A NaN in the matrix or b also is in a residual, which fails this
+            // comparison.
             if (moduli[0] <= below_rounding * largest.componentwise * moduli[1] && x_i <= infinity) continue;
             double const f = factor ? factor[i] : 1;
             largest.take(Largest{moduli[0] * f, relative_error(moduli[0], moduli[1]), moduli[0], moduli[1],
