@@ -380,14 +380,8 @@ template <class T> void DistributedMatrix<T>::prepare_residuals() const {
     part_->reserve(rows(), 0, bytes_of_residual_row<T>(is_unscaled_), 1,
                    parts_of_pass(local().stored(), workers.count()));
     std::span<std::byte> const all = part_->y.take_untouched();
-    auto const pages = static_cast<Index>(all.size() / Arena::alignment);
-    workers.run(pages > 0 ? workers.count() : 0, [&](int worker) {
-        auto const begin_of = [&](int w) {
-            return w == workers.count() ? all.size() : pages * w / workers.count() * Arena::alignment;
-        };
-        FirstTouch pages_of_worker(all.subspan(begin_of(worker), begin_of(worker + 1) - begin_of(worker)));
-        while (!pages_of_worker.done()) pages_of_worker.touch_part();
-    });
+    if (all.empty()) return;
+    workers.run(workers.count(), [&](int worker) { touch_part_of(all, worker, workers.count()); });
 }
 
 // Calls finish(part, range, rows) for the sums of ranges of rows. Products start with -b, which rounds less

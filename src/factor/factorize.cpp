@@ -409,15 +409,6 @@ std::shared_ptr<BlockPool> memory_of_fan_in(FactorPlan const& plan, Factor<T> co
     return std::make_shared<BlockPool>(static_cast<std::size_t>(bytes));
 }
 
-// Touches the part of worker `worker` of `workers`.
-void touch(BlockPool const& pool, WorkerId worker, int workers) {
-    std::size_t const parts = pool.memory().size() / Arena::alignment;
-    std::size_t const first = parts * worker / workers, end = parts * (worker + 1) / workers;
-    if (first == end) return;
-    FirstTouch part(pool.memory().subspan(first * Arena::alignment, (end - first) * Arena::alignment));
-    while (!part.done()) part.touch_part();
-}
-
 } // namespace
 
 template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyMap const& assembly,
@@ -445,7 +436,7 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
                 moved_bytes += factor.move_to_owner(worker, team.places()[worker].node_os_index);
             }
             assembly.assemble(values, factor, worker, corrects, options.interrupt, pending);
-            if (pool) touch(*pool, worker, team.size());
+            if (pool) touch_part_of(pool->memory(), worker, team.size());
         });
         if (options.phases)
             options.phases->sample(trace::Counter::memory, static_cast<std::int64_t>(current_rss_bytes()));

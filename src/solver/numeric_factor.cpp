@@ -11,6 +11,7 @@
 #include "matrix/convert.hpp"
 #include "matrix/norms.hpp"
 #include "refine/singularity.hpp"
+#include "runtime/first_touch.hpp"
 #include "solve/solve_sparse.hpp"
 
 namespace espalier {
@@ -195,6 +196,16 @@ MatrixView<F> NumericFactor<T>::view(std::span<F> block, Index columns) const {
 
 template <class T> SolveOptions NumericFactor<T>::solve_options(MatrixOp op) {
     return {op, context_.interrupt(), context_.on_all([&] { return context_.messaging(); }), &workspace_};
+}
+
+template <class T> void NumericFactor<T>::prepare_solve() {
+    if (!context_.is_alone()) return;
+    WorkerTeam& team = context_.workers();
+    std::size_t const padding = 64 * (1 + static_cast<std::size_t>(team.size())); // of Sweep
+    workspace_.grow(solve_workspace_bytes(*structure_, *plan_, is_narrow() ? sizeof(Low) : sizeof(T)) + padding);
+    std::span<std::byte> const all = workspace_.take_untouched();
+    if (all.empty()) return;
+    team.for_each_worker([&](WorkerId worker) { touch_part_of(all, worker, team.size()); });
 }
 
 template <class T> void NumericFactor<T>::solve(std::span<T> block, Index columns, MatrixOp op) {

@@ -66,6 +66,9 @@ template <class T> class NumericFactor : public WorkingInverse<T> {
     std::vector<FactorResult> factorize(CscMatrix<T> const& working, NumericSettings const& settings,
                                         bool narrow);
 
+    /// Provides the memory of a solve with one right-hand side if there is one process. The workers touch large
+    /// memory, so that the first solve does not wait for its pages. Error{out_of_memory}.
+    void prepare_solve();
     /// Returns the memory that solves keep between calls.
     void release_workspace() { workspace_ = Workspace(); }
 

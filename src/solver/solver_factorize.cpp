@@ -196,7 +196,10 @@ template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& m
         factorize_full(matrix, unknown);
     }
     context_.sample_memory();
-    if (!system_->is_incomplete && system_->kept == 0) refiner_->prepare_residuals();
+    if (!system_->is_incomplete && system_->kept == 0) {
+        factor_.prepare_solve();
+        refiner_->prepare_residuals();
+    }
     // Assembly time is everything except the numeric factorization: checks, allocation, the entries, and with
     // several processes the assembly map.
     report.factor.total_s = timer.seconds();
