@@ -13,9 +13,8 @@ namespace espalier {
 
 namespace {
 
-// Whether the largest modulus of every row and column is 0 or near 1: within 2^8 in double, 2^4 in single
-// precision.
-template <class T> bool is_in_scale(CscMatrix<T> const& b) {
+// Whether the largest modulus of every row and column is 0 or between 1 / most and most.
+template <class T> bool is_in_scale(CscMatrix<T> const& b, double most) {
     std::vector<double> row(b.rows, 0.0), column(b.cols, 0.0);
     for (Index j = 0; j < b.cols; ++j)
         for (Offset p : b.entries_of(j)) {
@@ -25,8 +24,7 @@ template <class T> bool is_in_scale(CscMatrix<T> const& b) {
             if (b.symmetry == Symmetry::general) continue;
             for (double* const largest : {&row[j], &column[i]}) *largest = std::max(*largest, size);
         }
-    constexpr double most = sizeof(Real<T>) == 8 ? 256 : 16;
-    auto const in_scale = [](double size) { return size == 0 || (size >= 1 / most && size <= most); };
+    auto const in_scale = [most](double size) { return size == 0 || (size >= 1 / most && size <= most); };
     return std::all_of(row.begin(), row.end(), in_scale) &&
            std::all_of(column.begin(), column.end(), in_scale);
 }
@@ -60,13 +58,18 @@ template <class T> CscMatrix<T> ScaledSystem<T>::apply(CscMatrix<T> const& a) co
     return b;
 }
 
+template <class T> bool ScaledSystem<T>::suits(CscMatrix<T> const& b, double roundoff) const {
+    return !is_scaled() || is_in_scale(b, 1 / std::sqrt(roundoff));
+}
+
 // The new scales do not start from the old ones: these may have made a row so large that the others become
 // negligible in all its columns.
 template <class T>
 bool ScaledSystem<T>::rescale(CscMatrix<T> const& a, CscMatrix<T>& b, std::span<Index const> schur) {
     if (!is_scaled()) return false;
+    constexpr double most = sizeof(Real<T>) == 8 ? 256 : 16;
     auto const is_good = [&] {
-        return schur.empty() ? is_in_scale(b) : is_in_scale(interior_block(b, schur));
+        return schur.empty() ? is_in_scale(b, most) : is_in_scale(interior_block(b, schur), most);
     };
     if (is_good()) return false;
     ScaledSystem fresh = *this; // an exception leaves this system as it was

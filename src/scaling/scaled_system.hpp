@@ -44,6 +44,10 @@ template <class T> class ScaledSystem {
     /// B for the given values on the pattern that P, R and C were chosen for.
     [[nodiscard]] CscMatrix<T> apply(CscMatrix<T> const& a) const;
 
+    /// Whether factors of `b` = apply(a) that were changed in place keep half of their digits: with scales,
+    /// the largest modulus of each row and column is off 1 by at most 1 / sqrt(roundoff).
+    [[nodiscard]] bool suits(CscMatrix<T> const& b, double roundoff) const;
+
     /// Adapts the scales to new values: if the largest modulus of a row or column of `b` = apply(a) is off 1
     /// by more than 2^8 (2^4 in single precision), scales b and this system anew and returns true. Rows and
     /// columns in `schur`, those of a Schur complement, remain unscaled and do not count. An exception leaves

@@ -69,7 +69,13 @@ Solver<T>::State::change_factors(CscMatrix<T> const& changed, CscMatrix<T> const
         return "the columns are complex, and the factors are those of a Hermitian matrix";
     ScaledSystem<T> const& system = analysis_->system;
     try {
-        double const largest = form_.has_d() ? max_abs(system.apply(changed)) : 0;
+        double largest = 0;
+        if (form_.has_d() || system.is_scaled()) {
+            CscMatrix<T> const scaled = system.apply(changed);
+            if (!system.suits(scaled, static_cast<double>(factor_.is_narrow() ? epsilon<Low> : epsilon<T>)))
+                return "the scales do not suit the changed matrix";
+            if (form_.has_d()) largest = max_abs(scaled);
+        }
         switch (factor_.update(system.to_working(w, MatrixOp::none), sign, largest)) {
         case LowRankResult::outside_structure:
             return "the changed matrix needs factors with more entries";

@@ -283,6 +283,26 @@ TEST(Update, ChangesFactorsInSinglePrecision) {
     EXPECT_LE(report.history.front(), roundoff<float>(48, 2));
 }
 
+// The change is 2^40 times as large as the first row and column.
+TEST(Update, FactorizesAnewIfTheScalesDoNotSuit) {
+    double const small = std::ldexp(1.0, -40), coupling = std::ldexp(1.0, -21), large = std::ldexp(1.0, 30);
+    auto matrix =
+        matrix_from(Symmetry::symmetric,
+                    std::vector<std::vector<double>>{{small, coupling, 0}, {coupling, 1, 0}, {0, 0, large}});
+    Options options = on_threads(1);
+    options.factorization = Factorization::llh;
+    options.mixed_precision = true;
+    options.scaling = Toggle::on;
+    Solver<double> solver = factorized(matrix, options);
+    EXPECT_FALSE(solver.update(matrix, columns_of<double>(3, {{{0, 1.0}}})));
+    EXPECT_NE(solver.report().notes.back().find("scales"), std::string::npos);
+    double const determinant = large * (small + 1 - coupling * coupling);
+    EXPECT_NEAR(solver.determinant().log_modulus, std::log(determinant), 1e-6);
+    // Downdating gives the old matrix, whose first row has become small again.
+    EXPECT_FALSE(solver.downdate(matrix, columns_of<double>(3, {{{0, 1.0}}})));
+    EXPECT_NEAR(solver.determinant().log_modulus, std::log(large * (small - coupling * coupling)), 1e-6);
+}
+
 // One process calls and the other follows. Both keep the factors after a failure.
 TEST(Update, FactorizesAnewOnSeveralProcesses) {
     constexpr Index n = 48;
