@@ -38,7 +38,9 @@ void FirstTouch::touch_part() {
 
 void touch_part_of(std::span<std::byte> arena, int part, int parts) {
     std::size_t const units = arena.size() / Arena::alignment;
-    auto const begin_of = [&](int p) { return p == parts ? arena.size() : units * p / parts * Arena::alignment; };
+    auto const begin_of = [&](int p) {
+        return p == parts ? arena.size() : units * p / parts * Arena::alignment;
+    };
     FirstTouch pages(arena.subspan(begin_of(part), begin_of(part + 1) - begin_of(part)));
     while (!pages.done()) pages.touch_part();
 }

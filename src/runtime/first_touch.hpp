@@ -37,8 +37,8 @@ class FirstTouch {
     PageChoice choice_;
 };
 
-/// Touches one of `parts` consecutive parts of an arena that nobody has touched yet. All but the last are multiples of
-/// Arena::alignment.
+/// Touches one of `parts` consecutive parts of an arena that nobody has touched yet. All but the last are
+/// multiples of Arena::alignment.
 void touch_part_of(std::span<std::byte> arena, int part, int parts);
 
 } // namespace espalier

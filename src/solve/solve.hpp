@@ -22,10 +22,10 @@ namespace espalier {
 struct SolveOptions {
     MatrixOp op = MatrixOp::none;
     Interrupt* interrupt = nullptr; ///< Error{cancelled} some milliseconds after a request; may be null.
-    Messaging const* messaging =
-        nullptr; ///< Exchanges messages with the other processes of the plan; null with one process.
-    Workspace* memory =
-        nullptr; ///< Memory that is kept between solves, whose pages need not be touched again; may be null.
+    /// Exchanges messages with the other processes of the plan; null with one process.
+    Messaging const* messaging = nullptr;
+    /// Memory that is kept between solves, whose pages need not be touched again; may be null.
+    Workspace* memory = nullptr;
 };
 
 /// Solve op(A) X = B in place: x is vector_rows x nrhs, x.ld >= vector_rows; it holds right-hand sides on

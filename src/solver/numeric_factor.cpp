@@ -202,7 +202,8 @@ template <class T> void NumericFactor<T>::prepare_solve() {
     if (!context_.is_alone()) return;
     WorkerTeam& team = context_.workers();
     std::size_t const padding = 64 * (1 + static_cast<std::size_t>(team.size())); // of Sweep
-    workspace_.grow(solve_workspace_bytes(*structure_, *plan_, is_narrow() ? sizeof(Low) : sizeof(T)) + padding);
+    workspace_.grow(solve_workspace_bytes(*structure_, *plan_, is_narrow() ? sizeof(Low) : sizeof(T)) +
+                    padding);
     std::span<std::byte> const all = workspace_.take_untouched();
     if (all.empty()) return;
     team.for_each_worker([&](WorkerId worker) { touch_part_of(all, worker, team.size()); });

@@ -66,8 +66,8 @@ template <class T> class NumericFactor : public WorkingInverse<T> {
     std::vector<FactorResult> factorize(CscMatrix<T> const& working, NumericSettings const& settings,
                                         bool narrow);
 
-    /// Provides the memory of a solve with one right-hand side if there is one process. The workers touch large
-    /// memory, so that the first solve does not wait for its pages. Error{out_of_memory}.
+    /// Provides the memory of a solve with one right-hand side if there is one process. The workers touch
+    /// large memory, so that the first solve does not wait for its pages. Error{out_of_memory}.
     void prepare_solve();
     /// Returns the memory that solves keep between calls.
     void release_workspace() { workspace_ = Workspace(); }
@@ -139,8 +139,8 @@ template <class T> class NumericFactor : public WorkingInverse<T> {
     BlockStructure const* structure_ = nullptr;
     FactorPlan const* plan_ = nullptr;
     std::optional<AssemblyMap> assembly_;
-    std::vector<std::vector<Offset>>
-        sources_; ///< On process 0, the positions of the values of each process in the matrix.
+    /// On process 0, the positions of the values of each process in the matrix.
+    std::vector<std::vector<Offset>> sources_;
     Offset own_values_ = 0;
     std::unique_ptr<Factor<T>> full_;
     std::unique_ptr<Factor<Low>> narrow_; ///< At most one of full_ and narrow_ is set.
