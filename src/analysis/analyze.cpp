@@ -126,7 +126,10 @@ template <class T> class Analyzer {
         bool const is_usual = options_.matching == usual.matching && options_.scaling == usual.scaling &&
                               options_.schedule == usual.schedule && options_.splitting == usual.splitting &&
                               options_.pivoting == usual.pivoting &&
-                              options_.pivot_threshold == usual.pivot_threshold;
+                              options_.pivot_threshold == usual.pivot_threshold &&
+                              options_.max_block_width == usual.max_block_width &&
+                              options_.min_block_width == usual.min_block_width &&
+                              options_.amalgamation_fill == usual.amalgamation_fill;
         bool const may_order =
             options_.ordering == OrderingMethod::automatic || options_.ordering == OrderingMethod::amd;
         char const* const need = !is_stored_right && form.has_upper() ? "a matrix that is stored in full"
@@ -139,7 +142,7 @@ template <class T> class Analyzer {
                                  : options_.record_trace                              ? "no trace"
                                  : !options_.topology.empty()                         ? "this machine"
                                  : form.has_d() && !(is_usual && may_order)
-                                     ? "the defaults for matching, scaling, pivots and order"
+                                     ? "the defaults for matching, scaling, pivots, widths and order"
                                      : nullptr;
         bool const is_asked = options_.supernodes == Toggle::off;
         if (need && is_asked)
