@@ -42,6 +42,8 @@ TEST(Json, RefusesTextThatIsNotOneValueAndNamesTheLine) {
                                    "\"\\q\"", "\"\\u12\"", "+1", "\"a", "[1}", "\"\\ud83d\"", "\"\xff\""})
         EXPECT_TRUE(is_refused(text, "file 'a': line 1: this is not JSON: ")) << text;
     EXPECT_TRUE(is_refused("{\"a\":\n1e999}", "line 2: this is not JSON: real number overflow near '1e999'"));
+    EXPECT_TRUE(
+        is_refused("\"a\\\n\"", "line 2: this is not JSON: invalid escape near '\"a\\ '")); // in one line
     EXPECT_TRUE(is_refused(std::string(100'000, '['), "maximum parsing depth"));
     EXPECT_TRUE(is_refused(std::string(longest_json, ' ') + "1", "larger than 4 MiB"));
 }
