@@ -10,6 +10,8 @@
 #include <fmt/ranges.h>
 #include <jansson.h>
 
+#include "core/one_line.hpp"
+
 namespace espalier {
 
 namespace {
@@ -73,10 +75,8 @@ Json Json::parse(std::string_view text, std::string const& source) {
         text.data(), text.size(), JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL | JSON_DECODE_ANY, &error);
     if (value) return Json(value);
     require_memory(error.text[0] != '\0'); // jansson has no message for a lack of memory
-    std::string reason = error.text;       // quotes the file, perhaps with the end of a line
-    std::ranges::replace_if(reason, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-    throw Error(Status::bad_input,
-                fmt::format("{}: line {}: this is not JSON: {}", source, std::max(error.line, 1), reason));
+    throw Error(Status::bad_input, fmt::format("{}: line {}: this is not JSON: {}", source,
+                                               std::max(error.line, 1), in_one_line(error.text)));
 }
 
 std::string Json::text(int indent, int digits) const {

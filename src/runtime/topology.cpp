@@ -16,6 +16,7 @@
 
 #include <hwloc.h>
 
+#include "core/one_line.hpp"
 #include "runtime/binding.hpp"
 #include "runtime/process_limits.hpp"
 
@@ -284,7 +285,7 @@ Topology Topology::synthetic(std::string const& description) {
         throw Error(
             Status::usage,
             fmt::format("topology \"{}\" is not a synthetic description such as \"numa:2 core:4 pu:1\"",
-                        description));
+                        in_one_line(description)));
     Topology result = TopologyReader::read(topology.get(), count_cores(topology.get()));
     TopologyReader::set_name(result, "synthetic " + canonical);
     return result;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/one_line.hpp"
 #include "runtime/topology.hpp"
 
 namespace espalier {
@@ -53,7 +54,7 @@ std::string canonical_type(std::string const& name) {
 }
 
 [[noreturn]] void reject(std::string_view description, std::string const& why) {
-    throw Error(Status::usage, fmt::format("topology \"{}\": {}", description, why));
+    throw Error(Status::usage, in_one_line(fmt::format("topology \"{}\": {}", description, why)));
 }
 
 [[noreturn]] void reject_size(std::string_view description, std::int64_t most, char const* what) {

@@ -87,6 +87,14 @@ TEST(Topology, RejectsBadSyntheticDescriptionsByQuotingThem) {
             throws_error(Status::usage, '"' + std::string(text) + '"', [&] { Topology::synthetic(text); }));
 }
 
+TEST(Topology, RejectsDescriptionsInMessagesOfOneLine) {
+    for (char const* text : {"numa:0\ncore:4", "numa(\n)"}) {
+        std::string message;
+        EXPECT_EQ(status_of([&] { Topology::synthetic(text); }, &message), Status::usage);
+        EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+    }
+}
+
 TEST(Topology, XmlFilesThatAreMissingOrNotATopology) {
     for (char const* path : {"/nowhere/machine.xml", "/"})
         EXPECT_TRUE(throws_error(Status::io_error, path, [&] { Topology::from_xml(path); }));

@@ -57,10 +57,13 @@ Side make_side(Trace const& trace, Window window) {
     return {trace, window, work.value_or(Window{}), {}};
 }
 
+// A kind that the comparison does not have, because no state of it counts.
+constexpr std::size_t not_compared = std::numeric_limits<std::size_t>::max();
+
 void collect_pieces(Side& side, std::vector<std::size_t> const& kind_of) {
     std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
     for (State const& state : side.trace.states()) {
-        if (!is_work(side.trace, state, side.window)) continue;
+        if (!is_work(side.trace, state, side.window) || kind_of[state.kind] == not_compared) continue;
         side.pieces.push_back({kind_of[state.kind], state.task, state.cblk, state.end - state.start});
         if (state.task >= 0) lowest = std::min(lowest, state.task);
     }
@@ -162,7 +165,7 @@ Comparison compare(Trace const& predicted, Trace const& measured, std::string_vi
     std::map<std::string, std::size_t> by_name;
     for (std::size_t s = 0; s < 2; ++s) {
         auto const times = statistics(sides[s].trace, sides[s].window).kinds;
-        std::vector<std::size_t> kind_of(times.size(), 0);
+        std::vector<std::size_t> kind_of(times.size(), not_compared);
         for (std::size_t k = 0; k < times.size(); ++k) {
             StateKind const& kind = sides[s].trace.kinds()[k];
             if (kind.category != Category::work || (times[k].count == 0 && times[k].total == 0)) continue;

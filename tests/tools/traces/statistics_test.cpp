@@ -203,6 +203,22 @@ TEST(Comparison, OfEmptyTracesIsEmpty) {
     EXPECT_EQ(c.makespan_error(), 0);
 }
 
+// A later piece of a state, of no length, does not count as a state.
+TEST(Comparison, IgnoresKindsThatDoNotCount) {
+    auto parts = sample_parts();
+    State piece;
+    for (State const& state : parts.states)
+        if (parts.kinds[state.kind].category == Category::work) piece = state;
+    piece.end = piece.start;
+    piece.continued = true;
+    parts.states = {piece};
+    parts.links.clear();
+    Trace const trace(parts);
+    auto const c = compare(trace, trace, "");
+    EXPECT_TRUE(c.kinds.empty());
+    EXPECT_EQ(c.total.matched, 0);
+}
+
 TEST(StatisticsText, ContainsTheResults) {
     auto parts = sample_parts();
     parts.dropped_events = 12;
