@@ -28,7 +28,7 @@ template <class T> struct SummedPivots {
     PivotStats stats;
     Index eliminated = 0;              ///< The number of pivots.
     std::vector<std::int32_t> rows;    ///< rows[new] = old; for ldl also the columns.
-    std::vector<std::int32_t> columns; ///< The same for the columns of lu; empty for ldl.
+    std::vector<std::int32_t> columns; ///< columns[new] = old, for lu; empty for ldl.
     std::vector<T> scaled;             ///< ldl: D L^H (or L^T) in the columns that remain, transposed.
     [[nodiscard]] std::vector<std::int32_t> const& column_order() const {
         return columns.empty() ? rows : columns;

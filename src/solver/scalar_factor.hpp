@@ -23,7 +23,7 @@ template <class T> class ScalarFactor : public WorkingInverse<T> {
     /// Stores the pattern of `matrix`, for which `plan` was made. `plan` must outlive its use. Returns the
     /// owned rows, which are all.
     DistributedRows prepare(CscMatrix<T> const& matrix, ScalarPlan const& plan);
-    /// The same for L D L^T, or L D L^H if `conjugate`.
+    /// Does so for a plan of L D L^T, or of L D L^H if `conjugate`.
     DistributedRows prepare(CscMatrix<T> const& matrix, LdlPlan const& plan, bool conjugate);
     void clear();
 
