@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/one_line.hpp"
 #include "core/scalar.hpp"
 #include "io/atomic_file.hpp"
 
@@ -42,14 +43,6 @@ template <class T> void require_finite(std::string const& path, T value, Index i
                 fmt::format("{}: not written because entry ({}, {}) is not finite", path, i + 1, j + 1));
 }
 
-// Replaces control characters of the name, so that the comment is one line.
-std::string comment(std::string const& name) {
-    std::string text = "% " + name + "\n";
-    for (std::size_t k = 0; k + 1 < text.size(); ++k)
-        if (static_cast<unsigned char>(text[k]) < ' ') text[k] = ' ';
-    return text;
-}
-
 template <class T>
 void write_coordinates(std::string const& path, CscMatrix<T> const& matrix, std::string const& name) {
     // The format has no real Hermitian matrices.
@@ -57,7 +50,7 @@ void write_coordinates(std::string const& path, CscMatrix<T> const& matrix, std:
         matrix.symmetry == Symmetry::hermitian && !is_complex<T> ? Symmetry::symmetric : matrix.symmetry;
     AtomicFile file(path);
     file.write(fmt::format("%%MatrixMarket matrix coordinate {} {}\n", field_name<T>(), to_string(symmetry)));
-    if (!name.empty()) file.write(comment(name));
+    if (!name.empty()) file.write("% " + in_one_line(name) + "\n");
     file.write(fmt::format("{} {} {}\n", matrix.rows, matrix.cols, matrix.stored()));
     for (Index j = 0; j < matrix.cols; ++j)
         for (Offset p : matrix.entries_of(j)) {
