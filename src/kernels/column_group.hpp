@@ -1,6 +1,6 @@
 // Products of a few columns of a matrix with a vector, the building blocks of products and substitutions with
-// one vector. They are limited by memory bandwidth, so they fetch the next group of columns meanwhile.
-// Complex numbers are pairs of reals.
+// one vector. They are limited by memory bandwidth, so they fetch what is needed next meanwhile. Complex
+// numbers are pairs of reals.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,6 @@ template <class R> struct ColumnGroup {
     Index rows;
     R const* a;
     Index lda;
-    Index next; // distance of the group to fetch meanwhile; 0 for none
 };
 
 // Keeps the last `fresh` reals of a vector, and clears those that the vector before contains as well.
@@ -52,24 +51,29 @@ template <class R> ESPALIER_INLINE void prefetch(R const* at) {
     __builtin_prefetch(at, 0, 2);
 }
 
-template <class R> ESPALIER_INLINE void fetch_next(ColumnGroup<R> const& group, R const* at) {
-    if (group.next != 0) prefetch(at + group.next);
-}
+// Fetches the columns at this distance from those in use; none if it is 0.
+struct FetchColumns {
+    Index distance;
+
+    template <int width, int columns, class R>
+    ESPALIER_INLINE void operator()(ColumnGroup<R> const& group, Index i, int c) const {
+        if (distance != 0) prefetch(group.a + c * group.lda + i + distance);
+    }
+};
 
 // y += the columns times the numbers of x.
-template <class T, int width, int columns>
-ESPALIER_INLINE void add_columns(ColumnGroup<Real<T>> const& group, T const* x, Real<T>* y) {
+template <class T, int width, int columns, class Fetch> ESPALIER_INLINE void
+add_columns(ColumnGroup<Real<T>> const& group, Fetch const& fetch, T const* x, Real<T>* y) {
     using R = Real<T>;
     using Vector = VectorOf<R, width>;
     if constexpr (width > vector::narrowest<T>)
-        if (group.rows < width) return add_columns<T, narrower<T, width>, columns>(group, x, y);
+        if (group.rows < width) return add_columns<T, narrower<T, width>, columns>(group, fetch, x, y);
     for_each_vector<width>(group.rows, [&](Index i, Index fresh) ESPALIER_INLINE_LAMBDA {
         Vector sum[2] = {}, imaginary = {};
         for (int c = 0; c < columns; ++c) {
-            R const* const from = group.a + c * group.lda + i;
             Vector entries;
-            load(entries, from);
-            fetch_next(group, from);
+            load(entries, group.a + c * group.lda + i);
+            fetch.template operator()<width, columns>(group, i, c);
             sum[c % 2] += entries * real_part(x[c]);
             if constexpr (is_complex<T>) imaginary += entries * imag_part(x[c]);
         }
@@ -117,13 +121,14 @@ ESPALIER_INLINE void store_sums(VectorOf<R, width> const (&sums)[count], R* to) 
 }
 
 // The products of the columns, transposed or conjugated, with y.
-template <class T, int width, int columns> ESPALIER_INLINE void
-multiply_columns(ColumnGroup<Real<T>> const& group, Real<T> const* y, bool conjugate, T* to) {
+template <class T, int width, int columns, class Fetch>
+ESPALIER_INLINE void multiply_columns(ColumnGroup<Real<T>> const& group, Fetch const& fetch, Real<T> const* y,
+                                      bool conjugate, T* to) {
     using R = Real<T>;
     using Vector = VectorOf<R, width>;
     if constexpr (width > vector::narrowest<T>)
         if (group.rows < width)
-            return multiply_columns<T, narrower<T, width>, columns>(group, y, conjugate, to);
+            return multiply_columns<T, narrower<T, width>, columns>(group, fetch, y, conjugate, to);
     Vector sum[columns] = {}, crossed[columns] = {}; // sums of a y, and of a i y
     for_each_vector<width>(group.rows, [&](Index i, Index fresh) ESPALIER_INLINE_LAMBDA {
         Vector numbers, turned;
@@ -134,10 +139,9 @@ multiply_columns(ColumnGroup<Real<T>> const& group, Real<T> const* y, bool conju
             vector::times_i<R, width>(turned);
         }
         for (int c = 0; c < columns; ++c) {
-            R const* const from = group.a + c * group.lda + i;
             Vector entries;
-            load(entries, from);
-            fetch_next(group, from);
+            load(entries, group.a + c * group.lda + i);
+            fetch.template operator()<width, columns>(group, i, c);
             sum[c] += entries * numbers;
             if constexpr (is_complex<T>) crossed[c] += entries * turned;
         }
@@ -162,18 +166,11 @@ multiply_columns(ColumnGroup<Real<T>> const& group, Real<T> const* y, bool conju
     }
 }
 
-template <class T, int bytes> constexpr int group_columns = vector::is_fallback<bytes> ? 2
-                                                            : is_complex<T>            ? 4
-                                                                                       : 8;
-
-// The columns that the caller needs next begin `after` columns from the last group, which may be negative; 0
-// if it needs none.
-template <class T> ESPALIER_INLINE ColumnGroup<Real<T>>
-group_at(MatrixView<T const> a, Index first_row, Index end_row, Index col, int columns, Index after) {
+template <class T> ESPALIER_INLINE ColumnGroup<Real<T>> group_at(MatrixView<T const> a, Index first_row,
+                                                                 Index end_row, Index col) {
     constexpr Index parts = is_complex<T> ? 2 : 1;
-    bool const is_last = col + 2 * columns > a.cols;
     return {parts * (end_row - first_row), reinterpret_cast<Real<T> const*>(a.column(col) + first_row),
-            parts * a.ld, parts * (is_last ? after : columns) * a.ld};
+            parts * a.ld};
 }
 
 } // namespace espalier::column_group

@@ -11,6 +11,19 @@ namespace {
 
 using namespace column_group;
 
+template <class T, int bytes> constexpr int group_columns = vector::is_fallback<bytes> ? 2
+                                                            : is_complex<T>            ? 4
+                                                                                       : 8;
+
+// The columns that the caller needs next begin `after` columns from the last group, which may be negative; 0
+// if it needs none.
+template <class T>
+ESPALIER_INLINE FetchColumns columns_after(MatrixView<T const> a, Index col, int columns, Index after) {
+    constexpr Index parts = is_complex<T> ? 2 : 1;
+    bool const is_last = col + 2 * columns > a.cols;
+    return {parts * (is_last ? after : columns) * a.ld};
+}
+
 // Rows of a part whose groups of columns fit in the first-level cache twice.
 constexpr Index rows_of_part = 256;
 
@@ -39,11 +52,12 @@ ESPALIER_INLINE void for_each_group(MatrixView<T const> a, Body const& body) {
 template <class T> struct AddProduct {
     template <int bytes>
     ESPALIER_INLINE static void run(MatrixView<T const> a, T const* x, T* y, Index after) {
-        for_each_group<group_columns<T, bytes>>(
-            a, [&](auto columns, Index i, Index end, Index j) ESPALIER_INLINE_LAMBDA {
-                add_columns<T, vector::lanes<T, bytes>, columns.value>(
-                    group_at(a, i, end, j, columns.value, after), x + j, reinterpret_cast<Real<T>*>(y + i));
-            });
+        for_each_group<group_columns<T, bytes>>(a, [&](auto columns, Index i, Index end,
+                                                       Index j) ESPALIER_INLINE_LAMBDA {
+            add_columns<T, vector::lanes<T, bytes>, columns.value>(group_at(a, i, end, j),
+                                                                   columns_after(a, j, columns.value, after),
+                                                                   x + j, reinterpret_cast<Real<T>*>(y + i));
+        });
     }
 };
 
@@ -54,8 +68,8 @@ template <class T> struct SubtractProduct {
             a, [&](auto columns, Index i, Index end, Index j) ESPALIER_INLINE_LAMBDA {
                 T products[columns.value];
                 multiply_columns<T, vector::lanes<T, bytes>, columns.value>(
-                    group_at(a, i, end, j, columns.value, after), reinterpret_cast<Real<T> const*>(y + i),
-                    conjugate, products);
+                    group_at(a, i, end, j), columns_after(a, j, columns.value, after),
+                    reinterpret_cast<Real<T> const*>(y + i), conjugate, products);
                 for (int c = 0; c < columns.value; ++c) x[j + c] -= products[c];
             });
     }

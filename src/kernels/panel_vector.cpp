@@ -62,38 +62,104 @@ ESPALIER_INLINE void solve_transposed_group(bool conjugate, Diag diag, MatrixVie
     for (int c = 0; c < columns; ++c) x[c] = z[c];
 }
 
-// The rows of a group of columns from first_row on. Panels are stored one after the other, so what is fetched
-// ahead is the next group of columns, or the panels that follow if the columns are short (direction 1), or
-// precede (-1). `gap` entries before the next panel are skipped.
-template <class T> ESPALIER_INLINE ColumnGroup<Real<T>>
-rows_of_group(MatrixView<T const> panel, Index first_row, Index j, int columns, int direction, Index gap) {
-    constexpr Index parts = is_complex<T> ? 2 : 1;
-    constexpr Index ahead = 16384 / Index{sizeof(Real<T>)}, line = 64 / Index{sizeof(T)};
-    ColumnGroup<Real<T>> group = group_at(panel, first_row, panel.rows, j, columns, 0);
-    Index const next = columns * group.lda;
-    Index const distance = std::max(next, ahead);
-    bool const leaves_panel = distance > (direction > 0 ? panel.cols - j - 1 : j) * group.lda;
-    group.next = direction * (distance + (leaves_panel ? parts * gap : 0));
-    if (next < ahead) // also fetches the rows above
-        for (int c = 0; c < columns; ++c)
-            for (Index i = 0; i < first_row; i += line)
-                prefetch(reinterpret_cast<Real<T> const*>(panel.column(j + c) + i) + group.next);
-    return group;
+// Panels are stored one after the other, and read in the order of memory or in the opposite one: what is
+// needed next is at a distance from the group of columns in use, forward (direction 1) or backward (-1).
+// `gap` entries before the next panel are skipped.
+template <class T> struct Ahead {
+    static constexpr Index parts = is_complex<T> ? 2 : 1;
+    MatrixView<T const> panel;
+    int direction;
+    Index gap;
+
+    // The distance, at least `least` reals, to the columns that follow those from j on.
+    [[nodiscard]] ESPALIER_INLINE Index distance(Index j, int columns, Index least) const {
+        Index const result = std::max(columns * parts * panel.ld, least);
+        bool const leaves = result > (direction > 0 ? panel.cols - j - 1 : j) * parts * panel.ld;
+        return direction * (result + (leaves ? parts * gap : 0));
+    }
+};
+
+// Long columns: a group of many columns, in which each line is fetched when the line as many columns before
+// it is used.
+template <class T, int bytes> struct LongColumns {
+    static constexpr int most = vector::is_fallback<bytes> ? 2 : is_complex<T> ? 4 : 8;
+
+    ESPALIER_INLINE static FetchColumns fetch(Ahead<T> const& ahead, Index, Index j, int columns) {
+        return {ahead.distance(j, columns, 16384 / Index{sizeof(Real<T>)})};
+    }
+};
+
+// Short columns: the processor does not foresee accesses to several of them at a time, so a group has few.
+// Lines at two distances are fetched in the order of memory while it is used: the `far` ones into the
+// second-level cache, and the `near` ones into the first-level one. A core has too few buffers for lines on
+// their way to the first-level cache to fetch all of them from memory.
+template <class R> struct FetchLines {
+    static constexpr Index line = 64 / Index{sizeof(R)};
+    R const* far;
+    R const* near;
+
+    template <int width, int columns>
+    ESPALIER_INLINE void operator()(ColumnGroup<R> const&, Index i, int c) const {
+        if (c * width % line == 0) fetch(i * columns + c * width);
+    }
+    ESPALIER_INLINE void fetch(Index at) const {
+        prefetch(far + at);
+        __builtin_prefetch(near + at);
+    }
+};
+
+template <class T> struct ShortColumns {
+    static constexpr int most = 2;
+
+    // For the rows from first_row on. Fetches the lines for those above it.
+    ESPALIER_INLINE static FetchLines<Real<T>> fetch(Ahead<T> const& ahead, Index first_row, Index j,
+                                                     int columns) {
+        using R = Real<T>;
+        auto const* const from = reinterpret_cast<R const*>(ahead.panel.column(j));
+        FetchLines<R> lines{from + ahead.distance(j, columns, 16384 / Index{sizeof(R)}),
+                            from + ahead.distance(j, columns, 2048 / Index{sizeof(R)})};
+        Index const above = first_row * columns * ahead.parts;
+        for (Index i = 0; i < above; i += lines.line) lines.fetch(i);
+        return {lines.far + above, lines.near + above};
+    }
+};
+
+// Calls body(columns, first column, fetch) for the groups of columns of a panel, forward or backward.
+// fetch(first_row) fetches what is needed after the rows from there on.
+template <class T, int bytes, int direction, class Body>
+ESPALIER_INLINE void for_each_group(MatrixView<T const> panel, Index gap, Body const& body) {
+    constexpr Index short_column = 4096 / Index{sizeof(T)};
+    auto const visit_all = [&](auto kind) ESPALIER_INLINE_LAMBDA {
+        auto const visit = [&](auto columns, Index j) ESPALIER_INLINE_LAMBDA {
+            body(columns, j, [&](Index first_row) ESPALIER_INLINE_LAMBDA {
+                return kind.fetch(Ahead<T>{panel, direction, gap}, first_row, j, columns.value);
+            });
+        };
+        if constexpr (direction > 0)
+            for_each_group_forward<kind.most>(panel.cols, visit);
+        else
+            for_each_group_backward<kind.most>(panel.cols, visit);
+    };
+    if (panel.ld <= short_column)
+        visit_all(ShortColumns<T>());
+    else
+        visit_all(LongColumns<T, bytes>());
 }
 
 template <class T> struct SolvePanel {
     template <int bytes>
     ESPALIER_INLINE static void run(Diag diag, MatrixView<T const> panel, T* w, Index gap) {
-        for_each_group_forward<group_columns<T, bytes>>(
-            panel.cols, [&](auto columns, Index j) ESPALIER_INLINE_LAMBDA {
+        for_each_group<T, bytes, 1>(
+            panel, gap, [&](auto columns, Index j, auto const& fetch) ESPALIER_INLINE_LAMBDA {
                 constexpr int count = columns.value;
                 solve_lower_group<T, count>(diag, panel.block(j, j, count, count), w + j);
                 T negative[count];
                 for (int c = 0; c < count; ++c) negative[c] = -w[j + c];
                 Index const rest = j + count;
-                auto const group = rows_of_group(panel, rest, j, count, 1, gap);
+                auto const next = fetch(rest);
                 if (rest < panel.rows)
-                    add_columns<T, vector::lanes<T, bytes>, count>(group, negative,
+                    add_columns<T, vector::lanes<T, bytes>, count>(group_at(panel, rest, panel.rows, j), next,
+                                                                   negative,
                                                                    reinterpret_cast<Real<T>*>(w + rest));
             });
     }
@@ -102,15 +168,16 @@ template <class T> struct SolvePanel {
 template <class T> struct SolveTransposedPanel {
     template <int bytes>
     ESPALIER_INLINE static void run(bool conjugate, Diag diag, MatrixView<T const> panel, T* w) {
-        for_each_group_backward<group_columns<T, bytes>>(
-            panel.cols, [&](auto columns, Index j) ESPALIER_INLINE_LAMBDA {
+        for_each_group<T, bytes, -1>(
+            panel, 0, [&](auto columns, Index j, auto const& fetch) ESPALIER_INLINE_LAMBDA {
                 constexpr int count = columns.value;
                 Index const rest = j + count;
-                auto const group = rows_of_group(panel, rest, j, count, -1, 0);
+                auto const next = fetch(rest);
                 if (rest < panel.rows) {
                     T products[count];
                     multiply_columns<T, vector::lanes<T, bytes>, count>(
-                        group, reinterpret_cast<Real<T> const*>(w + rest), conjugate, products);
+                        group_at(panel, rest, panel.rows, j), next,
+                        reinterpret_cast<Real<T> const*>(w + rest), conjugate, products);
                     for (int c = 0; c < count; ++c) w[j + c] -= products[c];
                 }
                 solve_transposed_group<T, count>(conjugate, diag, panel.block(j, j, count, count), w + j);
@@ -126,15 +193,15 @@ template <class T> struct SubtractUpperPanel {
             for (Index i = 0; i <= j; i += line)
                 prefetch(reinterpret_cast<Real<T> const*>(diagonal.column(j) + i));
         if (panel.rows == 0) return;
-        for_each_group_backward<group_columns<T, bytes>>(panel.cols, [&](auto columns,
-                                                                         Index j) ESPALIER_INLINE_LAMBDA {
-            constexpr int count = columns.value;
-            T products[count];
-            multiply_columns<T, vector::lanes<T, bytes>, count>(rows_of_group(panel, 0, j, count, -1, gap),
-                                                                reinterpret_cast<Real<T> const*>(y), false,
-                                                                products);
-            for (int c = 0; c < count; ++c) x[j + c] -= products[c];
-        });
+        for_each_group<T, bytes, -1>(panel, gap,
+                                     [&](auto columns, Index j, auto const& fetch) ESPALIER_INLINE_LAMBDA {
+                                         constexpr int count = columns.value;
+                                         T products[count];
+                                         multiply_columns<T, vector::lanes<T, bytes>, count>(
+                                             group_at(panel, 0, panel.rows, j), fetch(0),
+                                             reinterpret_cast<Real<T> const*>(y), false, products);
+                                         for (int c = 0; c < count; ++c) x[j + c] -= products[c];
+                                     });
     }
 };
 
