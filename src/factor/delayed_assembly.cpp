@@ -27,32 +27,36 @@ void place_rows(MatrixView<T const> own, Index num_own, std::span<ColumnMove con
 // Position p of the panel waits for column perm[p]. If that lies in the panel, its position is free after the
 // copy, and the next one is copied there. Such a chain ends with a column of the cblk. What remains are
 // cycles in the panel.
-void column_moves(std::span<std::int32_t const> perm, Index own, std::vector<ColumnMove>& moves) {
-    moves.clear();
-    if (std::ranges::is_sorted(perm)) {
-        for (std::int32_t j = 0; j < own; ++j) moves.push_back({j, j});
-        return;
-    }
+void ColumnMoves::find(std::span<std::int32_t const> perm, Index own) {
     auto const n = static_cast<std::int32_t>(perm.size()), first = static_cast<std::int32_t>(own);
-    std::vector<bool> done(perm.size(), false);
+    moves_.clear();
+    moves_.reserve(2 * perm.size());
+    done_.assign(perm.size(), 0);
     auto const chain = [&](std::int32_t p, std::int32_t last) {
-        for (; perm[p] >= first && perm[p] != last; p = perm[p]) {
-            moves.push_back({p, perm[p]});
-            done[p] = true;
+        for (std::int32_t from; (from = perm[p]) >= first && from != last; p = from) {
+            moves_.push_back({p, from});
+            done_[p] = 1;
         }
-        done[p] = true;
+        done_[p] = 1;
         return p;
     };
     for (std::int32_t j = 0; j < first; ++j) {
         std::int32_t const end = chain(j, -1);
-        moves.push_back({end, perm[end]});
+        moves_.push_back({end, perm[end]});
     }
     for (std::int32_t j = first; j < n; ++j) {
-        if (done[j] || perm[j] == j) continue;
-        moves.push_back({n, j});
+        if (perm[j] == j || done_[j] != 0) continue;
+        moves_.push_back({n, j});
         std::int32_t const end = chain(j, j);
-        moves.push_back({end, n});
+        moves_.push_back({end, n});
     }
+}
+
+void ColumnMoves::find_rotated(std::span<std::int32_t const> perm, Index own) {
+    auto const first = static_cast<std::int32_t>(own), n = static_cast<std::int32_t>(perm.size());
+    rotated_.clear();
+    for (std::int32_t const j : perm) rotated_.push_back(j < first ? j + n - first : j - first);
+    find(rotated_, 0);
 }
 
 template <class T> void copy_panel(MatrixView<T const> from, bool whole, MatrixView<T> to) {
@@ -97,38 +101,50 @@ template <class T> void DelayedAssembly<T>::assemble_summed(CblkId k, UpdateWork
     panel.clear(width);
     copy_panel<T>(factor_.diagonal(k), form_.has_upper(), panel.lower().block(0, 0, width, width));
     number_own(k, panel);
-    Index const from_children = add_children(k, width, workspace, panel);
-    add_received(k, width + from_children, panel);
+    number_arriving(k, panel);
+    Index at = width;
+    for_each_arriving(k, workspace, [&](LeftOver<T> const& from, std::span<RowRun const> runs) {
+        add_columns(k, from, runs, at, panel);
+        at += from.square.cols;
+    });
 }
 
 template <class T> void DelayedAssembly<T>::number_own(CblkId k, DelayedPanel<T>& panel) const {
     for (Index col = factor_.cblk(k).first_col; col < factor_.cblk(k).end_col; ++col) panel.append(col, col);
 }
 
-template <class T> void DelayedAssembly<T>::add_own_rows(CblkId k, DelayedPanel<T>& panel) const {
-    MatrixView<T> const below = factor_.below(k);
-    copy_panel<T>(below, true, panel.lower().block(panel.columns(), 0, below.rows, below.cols));
-    if (form_.has_upper())
-        copy_panel<T>(factor_.upper(k), true, panel.whole_upper().block(0, 0, below.rows, below.cols));
-}
-
-template <class T> void DelayedAssembly<T>::place_rows_of_l(CblkId k, std::span<ColumnMove const> moves,
-                                                            Index first, Index count,
-                                                            DelayedPanel<T>& panel) const {
+template <class T> void DelayedAssembly<T>::place_rows_of_l(CblkId k, ColumnMoves const& moves, Index first,
+                                                            Index count, DelayedPanel<T>& panel) const {
     MatrixView<T> const own = factor_.below(k), all = panel.lower();
-    place_rows<T>(own.block(first, 0, count, own.cols), num_own(k, panel), moves,
+    place_rows<T>(own.block(first, 0, count, own.cols), num_own(k, panel), moves.all(),
                   all.block(panel.columns() + first, 0, count, panel.columns()));
 }
 
-template <class T> void DelayedAssembly<T>::place_rows_of_u(CblkId k, std::span<ColumnMove const> moves,
-                                                            Index first, Index count,
-                                                            DelayedPanel<T>& panel) const {
-    MatrixView<T> const own = factor_.upper(k);
-    place_rows<T>(own.block(first, 0, count, own.cols), num_own(k, panel), moves,
-                  panel.whole_upper().block(first, 0, count, panel.columns()));
+template <class T>
+void DelayedAssembly<T>::add_upper(CblkId k, UpdateWorkspace<T>& workspace, DelayedPanel<T>& panel) const {
+    Index const width = factor_.cblk(k).width(), rows = panel.rows_below();
+    MatrixView<T> const own = factor_.upper(k), to = panel.whole_upper();
+    Index at = to.cols - width;
+    if (to.column(at) != own.data) copy_panel<T>(own, true, to.block(0, at, rows, width));
+    std::fill_n(to.data, at * rows, T(0));
+    at = 0;
+    for_each_arriving(k, workspace, [&](LeftOver<T> const& from, std::span<RowRun const> runs) {
+        for (Index j = 0; j < from.upper.cols; ++j, ++at)
+            for (RowRun const& run : runs) {
+                Index const summed = std::clamp<Index>(width - run.target_row, 0, run.height);
+                std::copy_n(from.upper.column(j) + run.source_row + summed, run.height - summed,
+                            to.column(at) + run.target_row + summed - width);
+            }
+    });
 }
 
-// Inserts columns left over as the columns from `at` on. `runs` are their rows below as rows of cblk k.
+template <class T> void DelayedAssembly<T>::place_rows_of_u(ColumnMoves const& moves, Index first,
+                                                            Index count, DelayedPanel<T>& panel) {
+    place_rows<T>({}, 0, moves.all(), panel.whole_upper().block(first, 0, count, panel.columns()));
+}
+
+// Inserts columns left over as the columns from `at` on, without U in the rows below. `runs` are their rows
+// below as rows of cblk k.
 template <class T> void DelayedAssembly<T>::add_columns(CblkId k, LeftOver<T> const& from,
                                                         std::span<RowRun const> runs, Index at,
                                                         DelayedPanel<T>& panel) const {
@@ -143,7 +159,6 @@ template <class T> void DelayedAssembly<T>::add_columns(CblkId k, LeftOver<T> co
                 Index const source = run.source_row + i, target = run.target_row + i;
                 if (target >= width) {
                     to(panel.columns() + target - width, at + j) = column[source];
-                    if (row) panel.whole_upper()(target - width, at + j) = row[source];
                 } else if (row) {
                     to(target, at + j) = column[source];
                     to(at + j, target) = row[source];
@@ -154,31 +169,25 @@ template <class T> void DelayedAssembly<T>::add_columns(CblkId k, LeftOver<T> co
     }
 }
 
-// Returns the number of the columns.
-template <class T> Index DelayedAssembly<T>::add_children(CblkId k, Index at, UpdateWorkspace<T>& workspace,
-                                                          DelayedPanel<T>& panel) const {
-    Index added = 0;
-    for (CblkId child = first_child_[k]; child != no_cblk; child = next_sibling_[child]) {
-        DelayedPanel<T> const* const from = factor_.delayed(child);
-        if (!from || from->left() == 0) continue;
-        add_columns(k, from->left_over(), rows_in_parent(structure_, child, workspace), at + added, panel);
-        for (Index j = from->pivots(); j < from->columns(); ++j)
-            panel.append(from->row_numbers()[j], from->column_numbers()[j]);
-        added += from->left();
-    }
-    return added;
+template <class T> template <class Body>
+void DelayedAssembly<T>::for_each_arriving(CblkId k, UpdateWorkspace<T>& workspace, Body const& body) const {
+    for (CblkId child = first_child_[k]; child != no_cblk; child = next_sibling_[child])
+        if (DelayedPanel<T> const* const from = factor_.delayed(child); from && from->left() > 0)
+            body(from->left_over(), rows_in_parent(structure_, child, workspace));
+    if (received_.empty()) return;
+    for (Received const& one : received_[k])
+        for (auto const& source : one.columns.sources()) body(source.columns, source.runs);
 }
 
-template <class T> void DelayedAssembly<T>::add_received(CblkId k, Index at, DelayedPanel<T>& panel) const {
+template <class T> void DelayedAssembly<T>::number_arriving(CblkId k, DelayedPanel<T>& panel) const {
+    for (CblkId child = first_child_[k]; child != no_cblk; child = next_sibling_[child])
+        if (DelayedPanel<T> const* const from = factor_.delayed(child))
+            for (Index j = from->pivots(); j < from->columns(); ++j)
+                panel.append(from->row_numbers()[j], from->column_numbers()[j]);
     if (received_.empty()) return;
-    for (Received const& one : received_[k]) {
-        for (auto const& source : one.columns.sources()) {
-            add_columns(k, source.columns, source.runs, at, panel);
-            at += source.columns.square.cols;
-        }
+    for (Received const& one : received_[k])
         for (Index i = 0; i < one.columns.count(); ++i)
             panel.append(one.first_number + i, one.first_number + i);
-    }
 }
 
 template <class T>

@@ -15,15 +15,26 @@ namespace espalier {
 /// Copies the lower trapezoid, or all entries if `whole`.
 template <class T> void copy_panel(MatrixView<T const> from, bool whole, MatrixView<T> to);
 
-/// A copy of a column. The source is a column of the cblk (see column_moves()) or of the panel. One more
+/// A copy of a column. The source is a column of the cblk (see ColumnMoves) or of the panel. One more
 /// column of the panel is kept aside.
 struct ColumnMove {
     std::int32_t to = 0, from = 0;
 };
 
-/// The copies that make columns perm[new] = old of a panel, in this order. Before them, the panel has the
-/// columns from `own` on; the columns before are those of the cblk.
-void column_moves(std::span<std::int32_t const> perm, Index own, std::vector<ColumnMove>& moves);
+/// The copies that make columns perm[new] = old of a panel, in this order.
+class ColumnMoves {
+  public:
+    /// Before the copies, the panel has the columns from `own` on; those before are those of the cblk.
+    void find(std::span<std::int32_t const> perm, Index own);
+    /// Before the copies, the panel has the columns from `own` on, and then those before.
+    void find_rotated(std::span<std::int32_t const> perm, Index own);
+    [[nodiscard]] std::span<ColumnMove const> all() const { return moves_; }
+
+  private:
+    std::vector<ColumnMove> moves_;
+    std::vector<std::int32_t> rotated_;
+    std::vector<std::uint8_t> done_;
+};
 
 template <class T> class DelayedAssembly {
   public:
@@ -36,8 +47,8 @@ template <class T> class DelayedAssembly {
     /// The children of cblk k, ascending.
     [[nodiscard]] std::vector<CblkId> children(CblkId k) const;
 
-    /// Assembles the fully summed rows, and all rows of the columns that arrive. The rows below in the
-    /// columns of the cblk remain undefined.
+    /// Assembles the fully summed rows, and all rows of L in the columns that arrive. Other rows below remain
+    /// undefined.
     void assemble_summed(CblkId k, UpdateWorkspace<T>& workspace, DelayedPanel<T>& panel) const;
     /// The columns of the cblk that are not in the panel; 0 if the panel is in the place of that of the cblk.
     [[nodiscard]] Index num_own(CblkId k, DelayedPanel<T> const& panel) const {
@@ -45,14 +56,15 @@ template <class T> class DelayedAssembly {
     }
     /// Numbers the rows and columns of the cblk in a panel without others.
     void number_own(CblkId k, DelayedPanel<T>& panel) const;
-    /// Assembles the rows below in the columns of the cblk.
-    void add_own_rows(CblkId k, DelayedPanel<T>& panel) const;
-    /// Does the same for `count` rows of L (or U) from row `first` on, at most those of for_each_row_block(),
-    /// and permutes all columns as column_moves() says. The panel may be that of the cblk itself.
-    void place_rows_of_l(CblkId k, std::span<ColumnMove const> moves, Index first, Index count,
+    /// Assembles `count` rows of L below from row `first` on, at most those of for_each_row_block(), and
+    /// permutes all columns. The panel may be that of the cblk itself.
+    void place_rows_of_l(CblkId k, ColumnMoves const& moves, Index first, Index count,
                          DelayedPanel<T>& panel) const;
-    void place_rows_of_u(CblkId k, std::span<ColumnMove const> moves, Index first, Index count,
-                         DelayedPanel<T>& panel) const;
+    /// Assembles U in all rows below. Its columns are rotated: those that arrive come first. Not before all
+    /// rows of L are placed, because this may write in the place of L in the cblk.
+    void add_upper(CblkId k, UpdateWorkspace<T>& workspace, DelayedPanel<T>& panel) const;
+    /// Permutes the columns of such rows of U.
+    static void place_rows_of_u(ColumnMoves const& moves, Index first, Index count, DelayedPanel<T>& panel);
 
     /// Stores columns that process `from` has left over for cblk k. Any worker may call it, but not for the
     /// same cblk at the same time. Error{out_of_memory}.
@@ -68,10 +80,12 @@ template <class T> class DelayedAssembly {
     };
 
     [[nodiscard]] Index num_received(CblkId k) const;
+    /// Calls body(columns left over, their rows below as rows of cblk k) for all columns that arrive.
+    template <class Body>
+    void for_each_arriving(CblkId k, UpdateWorkspace<T>& workspace, Body const& body) const;
+    void number_arriving(CblkId k, DelayedPanel<T>& panel) const;
     void add_columns(CblkId k, LeftOver<T> const& from, std::span<RowRun const> runs, Index at,
                      DelayedPanel<T>& panel) const;
-    Index add_children(CblkId k, Index at, UpdateWorkspace<T>& workspace, DelayedPanel<T>& panel) const;
-    void add_received(CblkId k, Index at, DelayedPanel<T>& panel) const;
 
     Factor<T>& factor_;
     BlockStructure const& structure_;

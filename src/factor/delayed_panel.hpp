@@ -11,6 +11,8 @@
 //     | L     |  S   |  rows below
 //     +-------+------+
 //
+// The parts of lu may lie apart, so that U may stay where the cblk has it.
+//
 // Each row and column has the number that it has in the structure, so that entries of vectors stay in place.
 // Columns from other processes have numbers beyond the structure (Factor::arrived).
 #pragma once
@@ -35,29 +37,24 @@ template <class T> struct LeftOver {
 
 template <class T> class DelayedPanel {
   public:
-    /// A panel whose columns are all left over. `memory` has space for the coefficients, which remain
-    /// undefined.
-    DelayedPanel(Index columns, Index rows_below, bool has_upper, T* memory)
-        : columns_(columns), rows_below_(rows_below), has_upper_(has_upper), memory_(memory),
-          off_diagonal_(columns, T(0)) {}
-
-    /// The number of coefficients.
-    [[nodiscard]] static Index entries(Index columns, Index rows_below, bool has_upper) {
-        return columns * (columns + (has_upper ? 2 : 1) * rows_below);
-    }
+    /// A panel whose columns are all left over. `lower` and, for lu, `upper` have space for the coefficients,
+    /// which remain undefined; `upper` is null otherwise.
+    DelayedPanel(Index columns, Index rows_below, T* lower, T* upper)
+        : columns_(columns), rows_below_(rows_below), lower_(lower), upper_(upper),
+          off_diagonal_(upper ? 0 : columns, T(0)), numbers_((upper ? 2 : 1) * columns) {}
 
     [[nodiscard]] Index columns() const { return columns_; }
     [[nodiscard]] Index pivots() const { return pivots_; }
+    [[nodiscard]] Index rows_below() const { return rows_below_; }
     [[nodiscard]] Index left() const { return columns_ - pivots_; }
 
     /// All columns, including those left over.
     [[nodiscard]] MatrixView<T> lower() const {
         Index const rows = columns_ + rows_below_;
-        return {memory_, rows, columns_, rows};
+        return {lower_, rows, columns_, rows};
     }
     [[nodiscard]] MatrixView<T> whole_upper() const {
-        return {memory_ + entries(columns_, rows_below_, false), rows_below_, columns_,
-                std::max<Index>(1, rows_below_)};
+        return {upper_, rows_below_, columns_, std::max<Index>(1, rows_below_)};
     }
     /// The columns of the pivots.
     [[nodiscard]] MatrixView<T> diagonal() const { return lower().block(0, 0, pivots_, pivots_); }
@@ -71,69 +68,69 @@ template <class T> class DelayedPanel {
         LeftOver<T> columns{lower().block(pivots_, pivots_, left(), left()),
                             lower().block(columns_, pivots_, rows_below_, left()),
                             {}};
-        if (has_upper_) columns.upper = whole_upper().block(0, pivots_, rows_below_, left());
+        if (upper_) columns.upper = whole_upper().block(0, pivots_, rows_below_, left());
         return columns;
     }
 
     [[nodiscard]] std::span<T> all_off_diagonal() { return off_diagonal_; }
     [[nodiscard]] std::span<T const> all_off_diagonal() const { return off_diagonal_; }
-    [[nodiscard]] std::span<T const> off_diagonal() const { return std::span(off_diagonal_).first(pivots_); }
+    [[nodiscard]] std::span<T const> off_diagonal() const {
+        return all_off_diagonal().first(upper_ ? 0 : pivots_);
+    }
 
     /// The numbers of the rows and columns in the structure, first those of the pivots in their order. They
     /// are the same for ldlt and ldlh.
-    [[nodiscard]] std::vector<Index> const& row_numbers() const { return row_numbers_; }
-    [[nodiscard]] std::vector<Index> const& column_numbers() const {
-        return has_upper_ ? column_numbers_ : row_numbers_;
-    }
-    /// Prepares the panel for assembly: clears the columns of the children and all numbers. The first `own`
-    /// columns are not cleared, because they will be overwritten (for ldl only the lower triangle).
+    [[nodiscard]] std::span<Index const> row_numbers() const { return std::span(numbers_).first(columns_); }
+    [[nodiscard]] std::span<Index const> column_numbers() const { return std::span(numbers_).last(columns_); }
+    /// Prepares the panel for assembly: clears the columns of the children in `lower` and all numbers. The
+    /// first `own` columns are not cleared, because they will be overwritten (for ldl only the lower
+    /// triangle).
     void clear(Index own) {
         for (Index j = 0; j < columns_; ++j) {
             T* const column = lower().column(j);
             std::fill(column + (j < own ? own : 0), column + (j < own ? columns_ : columns_ + rows_below_),
                       T(0));
-            if (has_upper_ && j >= own) std::fill_n(whole_upper().column(j), rows_below_, T(0));
         }
-        clear_numbers();
-    }
-    /// Prepares for append().
-    void clear_numbers() {
-        row_numbers_.clear();
-        row_numbers_.reserve(columns_);
-        column_numbers_.clear();
-        if (has_upper_) column_numbers_.reserve(columns_);
+        num_numbers_ = 0;
     }
     /// Appends a row and a column before pivots are chosen.
     void append(Index row, Index column) {
-        row_numbers_.push_back(row);
-        if (has_upper_) column_numbers_.push_back(column);
+        numbers_[std::ssize(numbers_) - columns_ + num_numbers_] = column;
+        numbers_[num_numbers_++] = row;
     }
 
-    /// Stores the chosen pivots. The rows and columns were permuted by perm[new] = old. `column_perm` is
-    /// empty if only rows were permuted.
-    void set_pivots(Index pivots, std::span<std::int32_t const> row_perm,
-                    std::span<std::int32_t const> column_perm) {
+    /// Stores the chosen pivots. The rows and columns were permuted by perm[new] = old, which become
+    /// identities. `column_perm` is empty if only rows were permuted.
+    void set_pivots(Index pivots, std::span<std::int32_t> row_perm, std::span<std::int32_t> column_perm) {
         pivots_ = pivots;
-        permute(row_numbers_, row_perm);
-        if (!column_perm.empty()) permute(column_numbers_, column_perm);
+        is_odd_ = permute(std::span(numbers_).first(columns_), row_perm);
+        if (!column_perm.empty()) is_odd_ ^= permute(std::span(numbers_).last(columns_), column_perm);
     }
 
     /// lu only: whether the permutations of rows and of columns together are odd.
-    bool is_odd = false;
+    [[nodiscard]] bool is_odd() const { return is_odd_; }
 
   private:
-    static void permute(std::vector<Index>& numbers, std::span<std::int32_t const> perm) {
-        std::vector<Index> permuted(perm.size());
-        for (std::size_t i = 0; i < perm.size(); ++i) permuted[i] = numbers[perm[i]];
-        numbers = std::move(permuted);
+    // Cycle by cycle. Returns whether the permutation is odd: a cycle of even length is.
+    static bool permute(std::span<Index> numbers, std::span<std::int32_t> perm) {
+        bool odd = false;
+        for (std::int32_t start = 0; start < std::ssize(perm); ++start) {
+            if (perm[start] == start) continue;
+            Index const first = numbers[start];
+            std::int32_t i = start;
+            for (std::int32_t next; (next = std::exchange(perm[i], i)) != start; i = next, odd = !odd)
+                numbers[i] = numbers[next];
+            numbers[i] = first;
+        }
+        return odd;
     }
 
     Index columns_, rows_below_;
-    Index pivots_ = 0;
-    bool has_upper_;
-    T* memory_;
-    std::vector<T> off_diagonal_;
-    std::vector<Index> row_numbers_, column_numbers_;
+    Index pivots_ = 0, num_numbers_ = 0;
+    bool is_odd_ = false;
+    T *lower_, *upper_;
+    std::vector<T> off_diagonal_; ///< Empty for lu.
+    std::vector<Index> numbers_;  ///< Of rows, and for lu then of columns.
 };
 
 } // namespace espalier

@@ -139,7 +139,6 @@ template <class T> bool DelayedPivoting<T>::solve_and_check(Front const& front, 
 template <class T> PivotStats DelayedPivoting<T>::delay_in_place(Front const& front, Attempt attempt,
                                                                  DelayedPanel<T>& panel) const {
     CblkId const k = front.k;
-    panel.clear_numbers();
     assembly_.number_own(k, panel);
     if (attempt == Attempt::postponed) {
         SummedPivots<T>& pivots = front.saved.pivots;
@@ -151,32 +150,33 @@ template <class T> PivotStats DelayedPivoting<T>::delay_in_place(Front const& fr
         if (eliminate_rows(front, panel)) return front.pivots.finish(panel, pivots);
     }
     restore(front, attempt);
-    return front.pivots.from_all_rows(panel);
+    front.saved.pivots.restart(panel.columns(), form_);
+    return front.pivots.finish(panel, front.saved.pivots);
 }
 
 // The panel also has columns that arrive.
 template <class T>
 PivotStats DelayedPivoting<T>::delay_in_larger(Front const& front, DelayedPanel<T>& panel) const {
+    SummedPivots<T>& pivots = front.saved.pivots;
+    bool const restarts = can_restart(form_, front.rows);
     assembly_.assemble_summed(front.k, front.workspace, panel);
-    if (!can_restart(form_, front.rows)) {
-        assembly_.add_own_rows(front.k, panel);
-        return front.pivots.eliminate_all(panel, front.division);
+    if (restarts) {
+        if (front.pivots.from_summed_rows(panel, front.division, pivots) && eliminate_rows(front, panel))
+            return front.pivots.finish(panel, pivots);
+        assembly_.assemble_summed(front.k, front.workspace, panel);
     }
-    if (front.pivots.from_summed_rows(panel, front.division, front.saved.pivots) &&
-        eliminate_rows(front, panel))
-        return front.pivots.finish(panel, front.saved.pivots);
-    assembly_.assemble_summed(front.k, front.workspace, panel);
-    assembly_.add_own_rows(front.k, panel);
-    return front.pivots.from_all_rows(panel);
+    pivots.restart(panel.columns(), form_);
+    (void)eliminate_rows(front, panel); // without pivots, this only assembles them
+    return restarts ? front.pivots.finish(panel, pivots) : front.pivots.eliminate_all(panel, front.division);
 }
 
 // Assembles and eliminates the rows below, block by block while they are in the cache. Returns false if L is
 // not bounded; then U has not changed.
 template <class T> bool DelayedPivoting<T>::eliminate_rows(Front const& front, DelayedPanel<T>& panel) const {
     SummedPivots<T> const& pivots = front.saved.pivots;
-    std::vector<ColumnMove>& moves = front.saved.moves;
+    ColumnMoves& moves = front.saved.moves;
     Index const own = assembly_.num_own(front.k, panel);
-    column_moves(pivots.column_order(), own, moves);
+    moves.find(pivots.column_order(), own);
     std::atomic<bool> is_bounded = true;
     front.for_all_rows([&](Index first, Index count) {
         for_each_row_block<T>(count, [&](Index at, Index rows) {
@@ -189,10 +189,11 @@ template <class T> bool DelayedPivoting<T>::eliminate_rows(Front const& front, D
         });
     });
     if (!is_bounded || !form_.has_upper()) return is_bounded;
-    column_moves(pivots.rows, own, moves);
+    if (own > 0) assembly_.add_upper(front.k, front.workspace, panel);
+    moves.find_rotated(pivots.rows, factor_.cblk(front.k).width());
     front.for_all_rows([&](Index first, Index count) {
         for_each_row_block<T>(count, [&](Index at, Index rows) {
-            assembly_.place_rows_of_u(front.k, moves, first + at, rows, panel);
+            assembly_.place_rows_of_u(moves, first + at, rows, panel);
             front.pivots.eliminate_rows_of_u(panel, pivots, first + at, rows);
         });
     });
@@ -212,18 +213,22 @@ template <class T> void DelayedPivoting<T>::restore(Front const& front, Attempt 
 
 template <class T> auto DelayedPivoting<T>::in_place(CblkId k) const -> Panel {
     MatrixView<T> const lower = factor_.lower(k);
-    return std::make_unique<DelayedPanel<T>>(lower.cols, factor_.cblk(k).rows_below(), form_.has_upper(),
-                                             lower.data);
+    return std::make_unique<DelayedPanel<T>>(lower.cols, factor_.cblk(k).rows_below(), lower.data,
+                                             form_.has_upper() ? factor_.upper(k).data : nullptr);
 }
 
+// U stays in its place if its columns that arrive fit before it, in the place of L.
 template <class T> auto DelayedPivoting<T>::larger(CblkId k, WorkerId worker, Index columns) -> Panel {
-    Index const rows_below = factor_.cblk(k).rows_below();
-    auto const entries = DelayedPanel<T>::entries(columns, rows_below, form_.has_upper());
+    Index const rows_below = factor_.cblk(k).rows_below(), lower = columns * (columns + rows_below);
+    Index const before = rows_below * (columns - factor_.cblk(k).width());
+    bool const stays = form_.has_upper() && before <= factor_.lower(k).rows * factor_.lower(k).cols;
+    Index const entries = lower + (form_.has_upper() && !stays ? columns * rows_below : 0);
     auto const bytes = static_cast<std::uint64_t>(entries) * sizeof(T);
     std::uint64_t const panels = bytes_ += bytes;
     require_memory(panels + received_bytes_, bytes);
     T* const memory = factor_.delayed_memory(worker).template take<T>(entries);
-    return std::make_unique<DelayedPanel<T>>(columns, rows_below, form_.has_upper(), memory);
+    T* const upper = stays ? factor_.upper(k).data - before : form_.has_upper() ? memory + lower : nullptr;
+    return std::make_unique<DelayedPanel<T>>(columns, rows_below, memory, upper);
 }
 
 // Throws Error{out_of_memory} if delayed columns may not have `bytes`, of which `more` must be allocated.

@@ -73,7 +73,7 @@ template <class T> class DelayedPivoting {
     struct alignas(64) Saved { // written by one worker
         LuBackup<T> backup;
         SummedPivots<T> pivots; // of the panel in work
-        std::vector<ColumnMove> moves;
+        ColumnMoves moves;
     };
     // postponed: all columns that have a pivot in the diagonal block are eliminated there, and others are
     // left.

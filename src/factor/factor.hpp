@@ -106,12 +106,15 @@ template <class T> class Factor {
         for (DelayedMemory const& memory : delayed_memory_) sum += memory.bytes();
         return sum;
     }
-    /// Replaces the panel of cblk k. If the new one is not in its memory, and this is large, it goes to the
+    /// Replaces the panel of cblk k. Memory that the new one does not use, if it is large, goes to the
     /// delayed panels that follow on `worker`. The workers may call this at the same time for different
     /// cblks.
     void set_delayed(CblkId k, std::unique_ptr<DelayedPanel<T>> panel, WorkerId worker) {
-        constexpr std::size_t worth_keeping = std::size_t{1} << 12;
-        auto const replaced = std::as_writable_bytes(std::span(panels_[k], panel_size(cblk(k), form_)));
+        constexpr std::size_t worth_keeping = std::size_t{1} << 12, line = 64;
+        auto replaced = std::as_writable_bytes(std::span(panels_[k], panel_size(cblk(k), form_)));
+        auto* const upper = reinterpret_cast<std::byte*>(panel->whole_upper().data);
+        if (upper >= replaced.data() && upper < replaced.data() + replaced.size())
+            replaced = replaced.first((upper - replaced.data()) / line * line);
         bool const in_place = panel->lower().data == panels_[k];
         delayed_[k] = std::move(panel);
         if (!in_place && replaced.size() >= worth_keeping) delayed_memory_[worker].give_back(replaced);

@@ -16,6 +16,7 @@ namespace {
 
 // Permutes the rows: the new row i is the old row perm[i].
 template <class T> void permute_rows(MatrixView<T> a, std::span<std::int32_t const> perm) {
+    if (std::ranges::is_sorted(perm)) return;
     std::vector<T> column(perm.size());
     for (Index j = 0; j < a.cols; ++j) {
         std::copy_n(a.column(j), a.rows, column.data());
@@ -30,9 +31,11 @@ template <class T> void show_overflow(MatrixView<T> a) {
             if (!is_finite(a(i, j))) a(0, 0) = a(i, j);
 }
 
-void permute(std::span<std::int32_t> numbers, std::span<std::int32_t const> perm) {
-    std::vector<std::int32_t> const before(numbers.begin(), numbers.end());
-    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = before[perm[i]];
+// Permutes the numbers from `first` on.
+void permute(std::vector<std::int32_t>& numbers, Index first, std::span<std::int32_t const> perm) {
+    if (std::ranges::is_sorted(perm)) return;
+    std::vector<std::int32_t> const before(numbers.begin() + first, numbers.end());
+    for (std::size_t i = 0; i < before.size(); ++i) numbers[first + i] = before[perm[i]];
 }
 
 } // namespace
@@ -43,17 +46,10 @@ PivotStats PanelPivots<T>::eliminate_all(DelayedPanel<T>& panel, BlockDivision c
     MatrixView<T> const square = panel.lower().block(0, 0, panel.columns(), panel.columns());
     PivotStats const stats =
         factor_ldl<T>(form_.conjugate(), square, perm, panel.all_off_diagonal(), threshold_, division);
+    solve_panel_ldl<T>(form_.conjugate(), square, perm, panel.all_off_diagonal(),
+                       panel.lower().block(panel.columns(), 0, panel.rows_below(), panel.columns()));
     panel.set_pivots(panel.columns(), perm, {});
-    solve_panel_ldl<T>(form_.conjugate(), square, perm, panel.off_diagonal(), panel.below());
     return stats;
-}
-
-template <class T> PivotStats PanelPivots<T>::from_all_rows(DelayedPanel<T>& panel) const {
-    SummedPivots<T> none;
-    none.rows.resize(panel.columns());
-    std::iota(none.rows.begin(), none.rows.end(), 0);
-    if (form_.has_upper()) none.columns = none.rows;
-    return finish(panel, none);
 }
 
 template <class T> bool PanelPivots<T>::from_summed_rows(DelayedPanel<T>& panel,
@@ -134,7 +130,6 @@ template <class T> PivotStats PanelPivots<T>::finish(DelayedPanel<T>& panel, Sum
         end = m;
     }
     panel.set_pivots(end, pivots.rows, pivots.columns);
-    panel.is_odd = form_.has_upper() && is_odd(pivots.rows) != is_odd(pivots.columns);
     if (found.stats.zero_column >= 0) found.stats.zero_column += first;
     found.stats += pivots.stats;
     found.stats.delayed = panel.left();
@@ -145,12 +140,12 @@ template <class T>
 ThresholdPivots PanelPivots<T>::finish_ldl(DelayedPanel<T>& panel, SummedPivots<T>& pivots) const {
     Index const first = pivots.eliminated, rest = panel.columns() - first;
     MatrixView<T> const lower = panel.lower();
-    std::vector<std::int32_t> order(rest);
+    std::span<std::int32_t> const order = pivots.order_of(rest);
     ThresholdPivots const found = factor_ldl_threshold<T>(
         form_.conjugate(), lower.block(first, first, lower.rows - first, rest), order,
         panel.all_off_diagonal().subspan(first), {static_cast<Real<T>>(rules_.u), threshold_, rows_});
     permute_rows<T>(lower.block(first, 0, rest, first), order);
-    permute(std::span(pivots.rows).subspan(first), order);
+    permute(pivots.rows, first, order);
     return found;
 }
 
@@ -158,14 +153,15 @@ template <class T>
 ThresholdPivots PanelPivots<T>::finish_lu(DelayedPanel<T>& panel, SummedPivots<T>& pivots) const {
     Index const first = pivots.eliminated, rest = panel.columns() - first;
     MatrixView<T> const lower = panel.lower(), upper = panel.whole_upper();
-    std::vector<std::int32_t> rows(rest), columns(rest);
+    std::span<std::int32_t> const order = pivots.order_of(2 * rest), rows = order.first(rest),
+                                  columns = order.last(rest);
     ThresholdPivots const found = factor_lu_threshold<T>(
         lower.block(first, first, lower.rows - first, rest), upper.block(0, first, upper.rows, rest), rows,
         columns, {static_cast<Real<T>>(rules_.u), threshold_, rows_});
     permute_rows<T>(lower.block(first, 0, rest, first), rows);
     permute_columns<T>(lower.block(0, first, first, rest), columns);
-    permute(std::span(pivots.rows).subspan(first), rows);
-    permute(std::span(pivots.columns).subspan(first), columns);
+    permute(pivots.rows, first, rows);
+    permute(pivots.columns, first, columns);
     return found;
 }
 

@@ -1,8 +1,10 @@
 // The pivots of a panel with delayed columns (delayed_panel.hpp).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -30,8 +32,22 @@ template <class T> struct SummedPivots {
     std::vector<std::int32_t> rows;    ///< rows[new] = old; for ldl also the columns.
     std::vector<std::int32_t> columns; ///< columns[new] = old, for lu; empty for ldl.
     std::vector<T> scaled;             ///< ldl: D L^H (or L^T) in the columns that remain, transposed.
+    std::vector<std::int32_t> order;   ///< Working memory.
     [[nodiscard]] std::vector<std::int32_t> const& column_order() const {
         return columns.empty() ? rows : columns;
+    }
+    /// No pivots in a panel of n columns.
+    void restart(Index n, FactorForm form) {
+        stats = {};
+        eliminated = 0;
+        rows.resize(n);
+        std::iota(rows.begin(), rows.end(), 0);
+        columns.clear();
+        if (form.has_upper()) columns = rows;
+    }
+    [[nodiscard]] std::span<std::int32_t> order_of(Index n) {
+        order.resize(std::max<std::size_t>(order.size(), n));
+        return std::span(order).first(n);
     }
 };
 
@@ -46,14 +62,10 @@ template <class T> class PanelPivots {
     /// Eliminates all columns of ldl, with pivots from the fully summed rows. Used where nothing can be
     /// delayed.
     PivotStats eliminate_all(DelayedPanel<T>& panel, BlockDivision const* division) const;
-    /// Examines all rows: columns without a good pivot are left over (kernels/threshold.hpp). With lu, no
-    /// column is left over where nothing can be delayed.
-    PivotStats from_all_rows(DelayedPanel<T>& panel) const;
-
-    /// Does the same in less time if all rows below are bounded, in four steps: columns that have a pivot in
-    /// the fully summed rows are eliminated there, then in the rows below, L before U, which may be divided,
-    /// and then the others are tried. Between the first two steps, the caller permutes the columns of L and U
-    /// in the rows below. Returns false if entries are not finite.
+    /// Saves time if all rows below are bounded, in four steps: columns that have a pivot in the fully summed
+    /// rows are eliminated there, then in the rows below, L before U, which may be divided, and then the
+    /// others are tried. Between the first two steps, the caller permutes the columns of L and U in the rows
+    /// below. Returns false if entries are not finite.
     [[nodiscard]] bool from_summed_rows(DelayedPanel<T>& panel, BlockDivision const* division,
                                         SummedPivots<T>& pivots) const;
     /// The first of these steps without a panel: eliminates in `square`, and sets `eliminated` and `columns`.
@@ -67,7 +79,9 @@ template <class T> class PanelPivots {
                                 Index count, Index counted) const;
     void eliminate_rows_of_u(DelayedPanel<T>& panel, SummedPivots<T> const& pivots, Index first,
                              Index count) const;
-    /// Changes the order of the rows and columns.
+    /// Tries the columns that are not eliminated with all rows: those without a good pivot are left over
+    /// (kernels/threshold.hpp). With lu, no column is left over where nothing can be delayed. Changes the
+    /// order of the rows and columns.
     PivotStats finish(DelayedPanel<T>& panel, SummedPivots<T>& pivots) const;
 
   private:

@@ -122,7 +122,8 @@ template <class T> Determinant<T> pivot_product(Factor<T> const& factor) {
     Product product;
     for_each_eliminated(factor, [&](CblkId k) {
         DelayedPanel<T> const* const delayed = factor.delayed(k);
-        if (form.has_upper() && (delayed ? delayed->is_odd : is_odd(factor.perm(k)))) product.multiply(-1.0);
+        if (form.has_upper() && (delayed ? delayed->is_odd() : is_odd(factor.perm(k))))
+            product.multiply(-1.0);
         for_each_pivot(
             factor, k, [&](T d) { product.multiply(d, cholesky ? 2 : 1); },
             [&](PivotBlock<T> const& d) { // d is scaled by |d10|, which is its largest entry or nearly so

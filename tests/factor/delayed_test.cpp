@@ -227,13 +227,18 @@ TEST(Delayed, MovesOfColumnsMakeEveryPermutation) {
                 std::vector<std::int32_t> perm(n);
                 std::iota(perm.begin(), perm.end(), 0);
                 if (trial > 0) std::shuffle(perm.begin(), perm.end(), random);
-                std::vector<ColumnMove> moves;
-                column_moves(perm, own, moves);
-                std::vector<std::int32_t> panel(n + 1, -1);
+                ColumnMoves moves;
+                moves.find(perm, own);
+                std::vector<std::int32_t> panel(n + 1, -1), rotated(n + 1);
                 for (std::int32_t j = own; j < n; ++j) panel[j] = j;
-                for (auto const [to, from] : moves) panel[to] = from < own ? from : panel[from];
+                for (auto const [to, from] : moves.all()) panel[to] = from < own ? from : panel[from];
                 panel.pop_back();
                 EXPECT_EQ(panel, perm);
+                moves.find_rotated(perm, own);
+                for (std::int32_t j = 0; j < n; ++j) rotated[(j + n - own) % n] = j;
+                for (auto const [to, from] : moves.all()) rotated[to] = rotated[from];
+                rotated.pop_back();
+                EXPECT_EQ(rotated, perm);
             }
 }
 
