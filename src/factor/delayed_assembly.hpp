@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/column_moves.hpp"
 #include "factor/factor.hpp"
 #include "factor/left_over.hpp"
 
@@ -14,27 +15,6 @@ namespace espalier {
 
 /// Copies the lower trapezoid, or all entries if `whole`.
 template <class T> void copy_panel(MatrixView<T const> from, bool whole, MatrixView<T> to);
-
-/// A copy of a column. The source is a column of the cblk (see ColumnMoves) or of the panel. One more
-/// column of the panel is kept aside.
-struct ColumnMove {
-    std::int32_t to = 0, from = 0;
-};
-
-/// The copies that make columns perm[new] = old of a panel, in this order.
-class ColumnMoves {
-  public:
-    /// Before the copies, the panel has the columns from `own` on; those before are those of the cblk.
-    void find(std::span<std::int32_t const> perm, Index own);
-    /// Before the copies, the panel has the columns from `own` on, and then those before.
-    void find_rotated(std::span<std::int32_t const> perm, Index own);
-    [[nodiscard]] std::span<ColumnMove const> all() const { return moves_; }
-
-  private:
-    std::vector<ColumnMove> moves_;
-    std::vector<std::int32_t> rotated_;
-    std::vector<std::uint8_t> done_;
-};
 
 template <class T> class DelayedAssembly {
   public:

@@ -21,10 +21,10 @@
 #include <cstdint>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "core/scalar.hpp"
 #include "kernels/view.hpp"
+#include "runtime/delayed_memory.hpp"
 
 namespace espalier {
 
@@ -38,10 +38,13 @@ template <class T> struct LeftOver {
 template <class T> class DelayedPanel {
   public:
     /// A panel whose columns are all left over. `lower` and, for lu, `upper` have space for the coefficients,
-    /// which remain undefined; `upper` is null otherwise.
-    DelayedPanel(Index columns, Index rows_below, T* lower, T* upper)
+    /// which remain undefined; `upper` is null otherwise. Other data are in `memory`, too.
+    DelayedPanel(Index columns, Index rows_below, T* lower, T* upper, DelayedMemory& memory)
         : columns_(columns), rows_below_(rows_below), lower_(lower), upper_(upper),
-          off_diagonal_(upper ? 0 : columns, T(0)), numbers_((upper ? 2 : 1) * columns) {}
+          off_diagonal_(memory.describe<T>(upper ? 0 : columns)),
+          numbers_(memory.describe<Index>((upper ? 2 : 1) * columns)) {
+        std::ranges::fill(off_diagonal_, T(0));
+    }
 
     [[nodiscard]] Index columns() const { return columns_; }
     [[nodiscard]] Index pivots() const { return pivots_; }
@@ -80,8 +83,8 @@ template <class T> class DelayedPanel {
 
     /// The numbers of the rows and columns in the structure, first those of the pivots in their order. They
     /// are the same for ldlt and ldlh.
-    [[nodiscard]] std::span<Index const> row_numbers() const { return std::span(numbers_).first(columns_); }
-    [[nodiscard]] std::span<Index const> column_numbers() const { return std::span(numbers_).last(columns_); }
+    [[nodiscard]] std::span<Index const> row_numbers() const { return numbers_.first(columns_); }
+    [[nodiscard]] std::span<Index const> column_numbers() const { return numbers_.last(columns_); }
     /// Prepares the panel for assembly: clears the columns of the children in `lower` and all numbers. The
     /// first `own` columns are not cleared, because they will be overwritten (for ldl only the lower
     /// triangle).
@@ -103,8 +106,8 @@ template <class T> class DelayedPanel {
     /// identities. `column_perm` is empty if only rows were permuted.
     void set_pivots(Index pivots, std::span<std::int32_t> row_perm, std::span<std::int32_t> column_perm) {
         pivots_ = pivots;
-        is_odd_ = permute(std::span(numbers_).first(columns_), row_perm);
-        if (!column_perm.empty()) is_odd_ ^= permute(std::span(numbers_).last(columns_), column_perm);
+        is_odd_ = permute(numbers_.first(columns_), row_perm);
+        if (!column_perm.empty()) is_odd_ ^= permute(numbers_.last(columns_), column_perm);
     }
 
     /// lu only: whether the permutations of rows and of columns together are odd.
@@ -129,8 +132,8 @@ template <class T> class DelayedPanel {
     Index pivots_ = 0, num_numbers_ = 0;
     bool is_odd_ = false;
     T *lower_, *upper_;
-    std::vector<T> off_diagonal_; ///< Empty for lu.
-    std::vector<Index> numbers_;  ///< Of rows, and for lu then of columns.
+    std::span<T> off_diagonal_; ///< Empty for lu.
+    std::span<Index> numbers_;  ///< Of rows, and for lu then of columns.
 };
 
 } // namespace espalier

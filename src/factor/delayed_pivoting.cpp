@@ -66,18 +66,18 @@ PivotStats DelayedPivoting<T>::factorize(CblkId k, WorkerId worker, UpdateWorksp
     Front const front{k,        worker,       saved_[worker], workspace,
                       division, for_all_rows, rows,           {form_, rules_, threshold_, rows}};
     PivotStats stats;
-    Panel panel;
     if (arriving == 0) {
         Attempt const attempt = try_static(front);
         if (attempt == Attempt::accepted) return front.saved.pivots.stats;
-        panel = in_place(k);
-        stats = delay_in_place(front, attempt, *panel);
+        DelayedPanel<T>& panel = in_place(k, worker);
+        stats = delay_in_place(front, attempt, panel);
+        factor_.set_delayed(k, panel, worker);
     } else {
-        panel = larger(k, worker, factor_.cblk(k).width() + arriving);
-        stats = delay_in_larger(front, *panel);
+        DelayedPanel<T>& panel = larger(k, worker, factor_.cblk(k).width() + arriving);
+        stats = delay_in_larger(front, panel);
         received_bytes_ -= assembly_.forget_received(k);
+        factor_.set_delayed(k, panel, worker);
     }
-    factor_.set_delayed(k, std::move(panel), worker);
     require_pivots(factor_, k, stats);
     return stats;
 }
@@ -211,14 +211,21 @@ template <class T> void DelayedPivoting<T>::restore(Front const& front, Attempt 
                    front.workspace.scaled);
 }
 
-template <class T> auto DelayedPivoting<T>::in_place(CblkId k) const -> Panel {
+template <class T> DelayedPanel<T>& DelayedPivoting<T>::make_panel(Index columns, Index rows_below, T* lower,
+                                                                   T* upper, WorkerId worker) {
+    DelayedMemory& memory = factor_.delayed_memory(worker);
+    return *std::construct_at(memory.describe<DelayedPanel<T>>(1).data(), columns, rows_below, lower, upper,
+                              memory);
+}
+
+template <class T> DelayedPanel<T>& DelayedPivoting<T>::in_place(CblkId k, WorkerId worker) {
     MatrixView<T> const lower = factor_.lower(k);
-    return std::make_unique<DelayedPanel<T>>(lower.cols, factor_.cblk(k).rows_below(), lower.data,
-                                             form_.has_upper() ? factor_.upper(k).data : nullptr);
+    return make_panel(lower.cols, factor_.cblk(k).rows_below(), lower.data,
+                      form_.has_upper() ? factor_.upper(k).data : nullptr, worker);
 }
 
 // U stays in its place if its columns that arrive fit before it, in the place of L.
-template <class T> auto DelayedPivoting<T>::larger(CblkId k, WorkerId worker, Index columns) -> Panel {
+template <class T> DelayedPanel<T>& DelayedPivoting<T>::larger(CblkId k, WorkerId worker, Index columns) {
     Index const rows_below = factor_.cblk(k).rows_below(), lower = columns * (columns + rows_below);
     Index const before = rows_below * (columns - factor_.cblk(k).width());
     bool const stays = form_.has_upper() && before <= factor_.lower(k).rows * factor_.lower(k).cols;
@@ -228,7 +235,7 @@ template <class T> auto DelayedPivoting<T>::larger(CblkId k, WorkerId worker, In
     require_memory(panels + received_bytes_, bytes);
     T* const memory = factor_.delayed_memory(worker).template take<T>(entries);
     T* const upper = stays ? factor_.upper(k).data - before : form_.has_upper() ? memory + lower : nullptr;
-    return std::make_unique<DelayedPanel<T>>(columns, rows_below, memory, upper);
+    return make_panel(columns, rows_below, memory, upper, worker);
 }
 
 // Throws Error{out_of_memory} if delayed columns may not have `bytes`, of which `more` must be allocated.

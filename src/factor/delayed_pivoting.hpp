@@ -89,7 +89,6 @@ template <class T> class DelayedPivoting {
         Index rows; // those below that will be eliminated
         PanelPivots<T> pivots;
     };
-    using Panel = std::unique_ptr<DelayedPanel<T>>;
 
     [[nodiscard]] Attempt try_static(Front const& front);
     void restore(Front const& front, Attempt attempt) const;
@@ -97,8 +96,10 @@ template <class T> class DelayedPivoting {
     using SolveRows = FunctionRef<Real<T>(Index counted)>;
     [[nodiscard]] bool solve_and_check(Front const& front, Index first, Index count, bool backs_up,
                                        SolveRows solve) const;
-    [[nodiscard]] Panel in_place(CblkId k) const;
-    [[nodiscard]] Panel larger(CblkId k, WorkerId worker, Index columns);
+    [[nodiscard]] DelayedPanel<T>& make_panel(Index columns, Index rows_below, T* lower, T* upper,
+                                              WorkerId worker);
+    [[nodiscard]] DelayedPanel<T>& in_place(CblkId k, WorkerId worker);
+    [[nodiscard]] DelayedPanel<T>& larger(CblkId k, WorkerId worker, Index columns);
     [[nodiscard]] PivotStats delay_in_place(Front const& front, Attempt attempt,
                                             DelayedPanel<T>& panel) const;
     [[nodiscard]] PivotStats delay_in_larger(Front const& front, DelayedPanel<T>& panel) const;

@@ -174,8 +174,7 @@ template <class T> std::span<std::byte const> Factor<T>::panel(CblkId k) const {
 }
 
 template <class T> void Factor<T>::clear_delayed(int workers) {
-    delayed_.clear();
-    delayed_.resize(workers > 0 ? structure_->cblks.size() : 0);
+    delayed_.assign(workers > 0 ? structure_->cblks.size() : 0, nullptr);
     delayed_memory_.resize(workers);
     for (DelayedMemory& memory : delayed_memory_) memory.restart();
     arrived_.clear();

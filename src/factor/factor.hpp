@@ -90,7 +90,7 @@ template <class T> class Factor {
 
     /// The panel of a cblk with delayed columns; null for others. Always null with static pivots.
     [[nodiscard]] DelayedPanel<T> const* delayed(CblkId k) const {
-        return delayed_.empty() ? nullptr : delayed_[k].get();
+        return delayed_.empty() ? nullptr : delayed_[k];
     }
     [[nodiscard]] bool may_have_delayed() const { return !delayed_.empty(); }
     [[nodiscard]] bool has_delayed() const {
@@ -106,18 +106,18 @@ template <class T> class Factor {
         for (DelayedMemory const& memory : delayed_memory_) sum += memory.bytes();
         return sum;
     }
-    /// Replaces the panel of cblk k. Memory that the new one does not use, if it is large, goes to the
-    /// delayed panels that follow on `worker`. The workers may call this at the same time for different
-    /// cblks.
-    void set_delayed(CblkId k, std::unique_ptr<DelayedPanel<T>> panel, WorkerId worker) {
+    /// Replaces the panel of cblk k by one in the memory of `worker`. Memory that the new one does not use,
+    /// if it is large, goes to the delayed panels that follow there. The workers may call this at the same
+    /// time for different cblks.
+    void set_delayed(CblkId k, DelayedPanel<T> const& panel, WorkerId worker) {
         constexpr std::size_t worth_keeping = std::size_t{1} << 12, line = 64;
         auto replaced = std::as_writable_bytes(std::span(panels_[k], panel_size(cblk(k), form_)));
-        auto* const upper = reinterpret_cast<std::byte*>(panel->whole_upper().data);
+        auto* const upper = reinterpret_cast<std::byte*>(panel.whole_upper().data);
         if (upper >= replaced.data() && upper < replaced.data() + replaced.size())
             replaced = replaced.first((upper - replaced.data()) / line * line);
-        bool const in_place = panel->lower().data == panels_[k];
-        delayed_[k] = std::move(panel);
-        if (!in_place && replaced.size() >= worth_keeping) delayed_memory_[worker].give_back(replaced);
+        delayed_[k] = &panel;
+        if (panel.lower().data != panels_[k] && replaced.size() >= worth_keeping)
+            delayed_memory_[worker].give_back(replaced);
     }
 
     /// Columns from other processes for an own cblk with delayed columns, by ascending processes.
@@ -202,8 +202,8 @@ template <class T> class Factor {
     std::vector<T*> panels_;         ///< lower(k); upper(k) follows it.
     std::vector<std::int32_t> perm_;
     std::vector<T> off_diagonal_;
-    std::vector<std::unique_ptr<DelayedPanel<T>>> delayed_; ///< By cblk; empty if there can be none.
-    std::vector<DelayedMemory> delayed_memory_;             ///< By worker.
+    std::vector<DelayedPanel<T> const*> delayed_; ///< By cblk; empty if there can be none.
+    std::vector<DelayedMemory> delayed_memory_;   ///< By worker; also has the panels.
     /// By cblk; empty if there can be none, and with one process.
     std::vector<std::vector<ArrivedColumns>> arrived_;
     std::vector<Index> arrived_unknowns_;

@@ -2,14 +2,16 @@
 // of the replaced panel is returned and used for the next delayed panels, because touching new pages may take
 // as long as the elimination of the columns. Neighbouring ranges that were returned are joined, and the
 // smallest one that suffices is taken. If there is none, the memory grows by larger and larger arenas, on
-// huge pages from the second MiB on.
+// huge pages from the second MiB on. What describes the panels lies apart, and is not returned.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <set>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,13 +23,21 @@ class alignas(64) DelayedMemory { // one worker writes
   public:
     /// Everything that was taken may be taken again. Forgets what was returned.
     void restart() {
-        at_ = used_ = 0;
+        at_ = used_ = description_at_ = description_used_ = 0;
         returned_.clear();
         by_size_.clear();
     }
 
     /// Bytes of the arenas.
-    [[nodiscard]] std::size_t bytes() const { return size_ + scratch_.size(); }
+    [[nodiscard]] std::size_t bytes() const {
+        return size_ + scratch_.size() + descriptions_.size() * size_of_descriptions;
+    }
+
+    /// `count` values that describe panels, undefined, until restart(). Error{out_of_memory}.
+    template <class E> std::span<E> describe(std::size_t count) {
+        static_assert(std::is_trivially_destructible_v<E>);
+        return {reinterpret_cast<E*>(description(padded(count * sizeof(E)))), count};
+    }
 
     /// `count` numbers in memory of their own, undefined, until the next call. Only what is written is
     /// touched. Error{out_of_memory}.
@@ -70,8 +80,21 @@ class alignas(64) DelayedMemory { // one worker writes
     static constexpr std::size_t large = std::size_t{1} << 16; // worth a call of the system
     static constexpr std::size_t smallest = std::size_t{1} << 18, largest = std::size_t{1} << 25;
 
+    static constexpr std::size_t size_of_descriptions = std::size_t{1} << 16;
+
     static std::size_t padded(std::size_t bytes) { return (bytes + line - 1) / line * line; }
 
+    std::byte* description(std::size_t bytes) {
+        if (bytes > size_of_descriptions / 4) return take_bytes(bytes);
+        if (description_at_ < descriptions_.size() && description_used_ + bytes > size_of_descriptions) {
+            ++description_at_;
+            description_used_ = 0;
+        }
+        if (description_at_ == descriptions_.size())
+            descriptions_.push_back(std::make_unique_for_overwrite<std::byte[]>(size_of_descriptions));
+        return descriptions_[description_at_].get() +
+               std::exchange(description_used_, description_used_ + bytes);
+    }
     std::byte* take_bytes(std::size_t bytes) {
         if (auto const fits = by_size_.lower_bound({bytes, nullptr}); fits != by_size_.end()) {
             auto const [size, begin] = *fits;
@@ -104,8 +127,10 @@ class alignas(64) DelayedMemory { // one worker writes
 
     std::vector<Arena> arenas_;
     Arena scratch_;
-    std::size_t size_ = 0;             ///< Bytes of the arenas.
-    std::size_t at_ = 0, used_ = 0;    ///< The arena in use, and its bytes that are taken.
+    std::size_t size_ = 0;          ///< Bytes of the arenas.
+    std::size_t at_ = 0, used_ = 0; ///< The arena in use, and its bytes that are taken.
+    std::vector<std::unique_ptr<std::byte[]>> descriptions_;
+    std::size_t description_at_ = 0, description_used_ = 0;
     std::vector<std::size_t> touched_; ///< By arena: most bytes that were taken until now.
     Ranges returned_;                  ///< Size by beginning.
     std::set<std::pair<std::size_t, std::byte*>> by_size_; ///< The returned ranges by size.

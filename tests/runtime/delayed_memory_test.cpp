@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 namespace espalier {
 namespace {
 
@@ -49,6 +52,25 @@ TEST(DelayedMemory, UsesTheRestsOfArenasAndAllAgainAfterARestart) {
     EXPECT_EQ(memory.take<double>(8), first);
     memory.take<double>(arena);
     EXPECT_EQ(memory.bytes(), all);
+}
+
+TEST(DelayedMemory, DescriptionsLieApartAndAreTakenAgainAfterARestart) {
+    DelayedMemory memory;
+    double* const first = memory.take<double>(8);
+    std::vector<std::span<std::int64_t>> all;
+    for (std::int64_t i = 0; i < 3000; ++i) { // more than one piece of memory
+        all.push_back(memory.describe<std::int64_t>(static_cast<std::size_t>(i % 50)));
+        std::ranges::fill(all.back(), i);
+    }
+    EXPECT_EQ(memory.take<double>(8), first + 8);
+    for (std::int64_t i = 0; i < 3000; ++i)
+        EXPECT_EQ(std::ranges::count(all[i], i), i % 50) << "no other description is there";
+    std::size_t const bytes = memory.bytes();
+    memory.restart();
+    EXPECT_EQ(memory.describe<std::int64_t>(0).data(), all[0].data());
+    for (int i = 1; i < 3000; ++i) (void)memory.describe<std::int64_t>(static_cast<std::size_t>(i % 50));
+    EXPECT_EQ(memory.bytes(), bytes);
+    EXPECT_EQ(memory.describe<double>(100'000).size(), 100'000U) << "longer than a piece";
 }
 
 } // namespace
