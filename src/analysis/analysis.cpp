@@ -41,12 +41,31 @@ template <class T> PanelFormat Analysis<T>::panel_format() const {
     return {static_cast<std::uint32_t>(narrow ? sizeof(Narrow<T>) : sizeof(T)), form.has_upper()};
 }
 
+namespace {
+
+// Whether the scales of some rows or columns relative to others differ by a factor of more than 16.
+template <class T> bool have_other_ratios(ScaledSystem<T> const& a, ScaledSystem<T> const& b, Index n) {
+    auto const differ = [n](auto const& ratio) {
+        double least = infinity, most = 0;
+        for (Index i = 0; i < n; ++i) {
+            least = std::min(least, ratio(i));
+            most = std::max(most, ratio(i));
+        }
+        return most > 16 * least;
+    };
+    return differ([&](Index i) { return a.row_scale(i) / b.row_scale(i); }) ||
+           differ([&](Index i) { return a.column_scale(i) / b.column_scale(i); });
+}
+
+} // namespace
+
 template <class T>
-bool Analysis<T>::has_stale_matching(CscMatrix<T> const& matrix, Interrupt* interrupt) const {
+bool Analysis<T>::has_stale_scaling(CscMatrix<T> const& matrix, Interrupt* interrupt) const {
     if (hash_of_values(matrix) == values) return false;
     try {
         ScaledSystem<T> const fresh(matrix, working_options(form.kind, interrupt));
-        return fresh.choice().row_place != system.choice().row_place || fresh.pairs() != system.pairs();
+        return fresh.choice().row_place != system.choice().row_place || fresh.pairs() != system.pairs() ||
+               have_other_ratios(fresh, system, matrix.cols);
     } catch (Error const& error) {
         if (error.status() == Status::singular) return false; // no matching is better
         throw;

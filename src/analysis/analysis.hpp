@@ -96,8 +96,8 @@ template <class T> struct Analysis {
     /// The scaling options for a factorization of this kind.
     [[nodiscard]] ScalingOptions working_options(Factorization kind, Interrupt* interrupt) const;
     /// Whether a matching for the values of `matrix`, which has the same pattern, differs from the matching
-    /// of this analysis. Error{cancelled}.
-    [[nodiscard]] bool has_stale_matching(CscMatrix<T> const& matrix, Interrupt* interrupt) const;
+    /// of this analysis, or its scales differ much. Error{cancelled}.
+    [[nodiscard]] bool has_stale_scaling(CscMatrix<T> const& matrix, Interrupt* interrupt) const;
     /// The ordering for the analysis of another pattern with as many rows. Null if this analysis has none.
     [[nodiscard]] std::shared_ptr<EarlierOrdering const> ordering_to_adapt() const;
     /// Sets all fields of the report except total_s.

@@ -112,7 +112,7 @@ template <class T> bool ScalarLu<T>::refactorize(CscMatrix<T> const& a, ScalarLu
             check(options.interrupt);
             unchecked = 0;
         }
-        if (refactorize_block(a, start[b], start[b + 1], options.pivot_threshold)) continue;
+        if (refactorize_block(a, start[b], start[b + 1], options)) continue;
         std::ranges::fill(column_, T(0));
         has_pivots_ = false;
         return false;
@@ -123,15 +123,15 @@ template <class T> bool ScalarLu<T>::refactorize(CscMatrix<T> const& a, ScalarLu
 }
 
 template <class T> bool ScalarLu<T>::refactorize_block(CscMatrix<T> const& a, std::int32_t first,
-                                                       std::int32_t last, double threshold) {
+                                                       std::int32_t last, ScalarLuOptions const& options) {
     T* const x = column_.data();
     std::int32_t const* const lower_ind = lower_.ind.data();
     std::int32_t const* const upper_ind = upper_.ind.data();
     T* const lower = lower_.values.data();
     T* const upper = upper_.values.data();
     Real<T> largest_entry = static_cast<Real<T>>(largest_);
-    double const growth =
-        std::max(largest_reused_growth<T>, 10 * growth_); // large in itself if pivots are poor
+    double const growth = std::max(std::min(options.most_growth, largest_reused_growth<T>),
+                                   10 * growth_); // large in itself if pivots are poor
     for (std::int32_t k = first; k < last; ++k) {
         std::int32_t const column = plan_->form.column[k];
         Real<T> const column_scale = column_scale_[column];
@@ -167,8 +167,8 @@ template <class T> bool ScalarLu<T>::refactorize_block(CscMatrix<T> const& a, st
         }
         auto const size = static_cast<double>(abs1(pivot));
         double const most = growth * std::max(1.0, static_cast<double>(largest_entry));
-        bool const is_sound =
-            size >= threshold && size > 0 && size <= most && static_cast<double>(largest) <= most;
+        bool const is_sound = size >= options.pivot_threshold && size > 0 && size <= most &&
+                              static_cast<double>(largest) <= most;
         if (!is_sound) return false;
     }
     largest_ = static_cast<double>(largest_entry);

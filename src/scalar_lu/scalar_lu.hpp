@@ -28,7 +28,10 @@ struct ScalarLuOptions {
     double diagonal_preference = 1e-3;
     /// Pivots below this bound are replaced. The largest entry of each column is between 1 and 2.
     double pivot_threshold = 0;
-    double replacement = 0;      ///< The modulus of replaced pivots.
+    double replacement = 0; ///< The modulus of replaced pivots.
+    /// refactorize() accepts this growth of the entries during the elimination, and at most 1 /
+    /// sqrt(epsilon).
+    double most_growth = infinity;
     std::uint64_t max_bytes = 0; ///< Most memory of the factors; 0 for no limit.
     Interrupt* interrupt = nullptr;
 };
@@ -44,9 +47,9 @@ template <class T> class ScalarLu {
     /// afterwards.
     void factorize(CscMatrix<T> const& a, ScalarLuOptions const& options);
     /// Factorizes other values with the scales, pivots and pattern of the last factorization. Returns false
-    /// if a pivot is below the threshold, if the entries grow by more than 1 / sqrt(epsilon) during the
-    /// elimination, or if the values are 2^20 times as large as those before; there are no factors then, and
-    /// factorize() has to choose again. Allocates nothing. Error{cancelled}.
+    /// if a pivot is below the threshold, if the entries grow too much (and ten times as much as when the
+    /// pivots were chosen), or if the values are 2^20 times as large as those before; there are no factors
+    /// then, and factorize() has to choose again. Allocates nothing. Error{cancelled}.
     [[nodiscard]] bool refactorize(CscMatrix<T> const& a, ScalarLuOptions const& options);
 
     [[nodiscard]] bool has_factors() const { return has_factors_; }
@@ -95,7 +98,8 @@ template <class T> class ScalarLu {
 
     void choose_scales(CscMatrix<T> const& a);
     void place_entries(CscMatrix<T> const& a);
-    bool refactorize_block(CscMatrix<T> const& a, std::int32_t first, std::int32_t last, double threshold);
+    bool refactorize_block(CscMatrix<T> const& a, std::int32_t first, std::int32_t last,
+                           ScalarLuOptions const& options);
     void set_pivot(std::int32_t k, T pivot);
     template <int W> void solve_group(T* x, MatrixOp op);
     template <int W> void solve_plain(T* work) const;

@@ -54,26 +54,26 @@ template <class T> void ScalarFactor<T>::check(CscMatrix<T> const& matrix) const
         matrix.validate(); // throws an error that names the entry
 }
 
-template <class T>
-bool ScalarFactor<T>::factorize(CscMatrix<T> const& matrix, double threshold, std::uint64_t max_bytes) {
-    if (!is_ldl_) return factorize_lu(matrix, threshold, max_bytes);
+template <class T> bool ScalarFactor<T>::factorize(CscMatrix<T> const& matrix, double threshold,
+                                                   std::uint64_t max_bytes, double most_growth) {
+    if (!is_ldl_) return factorize_lu(matrix, threshold, max_bytes, most_growth);
     if (!ldl_.factorize(matrix, context_.interrupt()))
         throw Error(Status::inaccurate, "the pivots of the factorization without supernodes are not stable");
     return ldl_.kept_scales();
 }
 
-template <class T>
-bool ScalarFactor<T>::factorize_lu(CscMatrix<T> const& matrix, double threshold, std::uint64_t max_bytes) {
+template <class T> bool ScalarFactor<T>::factorize_lu(CscMatrix<T> const& matrix, double threshold,
+                                                      std::uint64_t max_bytes, double most_growth) {
     auto const roundoff = static_cast<double>(epsilon<T>);
     ScalarLuOptions options;
     options.pivot_threshold = threshold >= 0 ? threshold : 32 * roundoff;
     options.replacement = std::max(threshold, std::sqrt(roundoff));
     options.max_bytes = max_bytes;
+    options.most_growth = std::min(most_growth, 1 / std::sqrt(roundoff));
     options.interrupt = context_.interrupt();
     if (lu_.can_refactorize() && lu_.refactorize(matrix, options)) return true;
     lu_.factorize(matrix, options);
-    if (!(lu_.growth() <=
-          1 / std::sqrt(roundoff))) { // because diagonal entries were preferred to larger ones
+    if (!(lu_.growth() <= options.most_growth)) { // because diagonal entries were preferred to larger ones
         options.diagonal_preference = 1;
         lu_.factorize(matrix, options);
     }

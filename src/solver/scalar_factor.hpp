@@ -33,10 +33,12 @@ template <class T> class ScalarFactor : public WorkingInverse<T> {
 
     /// Factorizes a checked matrix: with the pivots of the last factorization if these are still good, and
     /// otherwise with new ones. Pivots below `threshold`, relative to the largest entry of a scaled row or
-    /// column, are replaced; negative: 32 epsilon. `max_bytes` as in ScalarLuOptions. Returns whether the
-    /// pivots were reused. Errors as ScalarLu::factorize(), and Error{inaccurate} if the pivots that were
-    /// planned for ldlt or ldlh are not stable.
-    bool factorize(CscMatrix<T> const& matrix, double threshold, std::uint64_t max_bytes);
+    /// column, are replaced; negative: 32 epsilon. `max_bytes` as in ScalarLuOptions. Pivots are not good
+    /// if entries grow by more than `most_growth`, or 1 / sqrt(epsilon). Returns whether they were reused.
+    /// Errors as ScalarLu::factorize(), and Error{inaccurate} if the pivots that were planned for ldlt or
+    /// ldlh are not stable.
+    bool factorize(CscMatrix<T> const& matrix, double threshold, std::uint64_t max_bytes,
+                   double most_growth = infinity);
 
     void solve(std::span<T> block, Index columns, MatrixOp op) override;
     [[nodiscard]] InverseAccuracy accuracy() const override { return InverseAccuracy::full; }
@@ -55,7 +57,8 @@ template <class T> class ScalarFactor : public WorkingInverse<T> {
     [[nodiscard]] Factors<T> explicit_factors() const;
 
   private:
-    bool factorize_lu(CscMatrix<T> const& matrix, double threshold, std::uint64_t max_bytes);
+    bool factorize_lu(CscMatrix<T> const& matrix, double threshold, std::uint64_t max_bytes,
+                      double most_growth);
     DistributedRows store_pattern(CscMatrix<T> const& matrix);
 
     ProcessContext& context_;

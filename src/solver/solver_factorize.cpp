@@ -46,7 +46,7 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
     bool const is_poor = last.problem || report.factor.pivots_replaced > 2 * unavoidable_pivots_ ||
                          (refiner_->has_growth() && last.error > 100 * unavoidable_error_);
     bool const is_stale = context_.on_root(
-        [&] { return is_poor && analysis_->has_stale_matching(matrix, context_.interrupt()); });
+        [&] { return is_poor && analysis_->has_stale_scaling(matrix, context_.interrupt()); });
     if (is_stale) {
         analyze_again(matrix);
         last = attempt(matrix);
@@ -99,9 +99,8 @@ template <class T> Options Solver<T>::State::options_of_analysis() const {
 // Repeats the analysis if the matching was made for other values and leads to poor pivots.
 template <class T> void Solver<T>::State::analyze_again(CscMatrix<T> const& matrix) {
     analyze(matrix, options_of_analysis());
-    note(
-        "analyzed again: the matching of rows and columns was made for other values, and the pivots were too "
-        "small");
+    note("analyzed again: the matching or the scales of rows and columns were made for other values, and the "
+         "pivots were too small");
     notes_of_analysis_ = report.notes.size();
 }
 
@@ -147,7 +146,10 @@ template <class T> void Solver<T>::State::factorize_scalar(CscMatrix<T> const& m
     form_ = analysis_->form;
     report.factorization = form_.kind;
     Timer const numeric;
-    report.factor.pivots_reused = scalar_.factorize(matrix, options.pivot_threshold, options.max_memory);
+    // As with supernodes, delayed columns promise factors that need no refinement.
+    double const most_growth = options.pivoting == Pivoting::delayed ? 1 / options.pivot_tolerance : infinity;
+    report.factor.pivots_reused =
+        scalar_.factorize(matrix, options.pivot_threshold, options.max_memory, most_growth);
     report.factor.time_s = numeric.seconds();
     report.factor.scalar = scalar_of<T>;
     report.factor.gflops = report.factor.time_s > 0 ? report.analysis.flops / report.factor.time_s / 1e9 : 0;

@@ -91,11 +91,11 @@ TEST(Analysis, KnowsWhetherItsMatchingSuitsOtherValues) {
     options.matching = Toggle::on;
     Analysis<double> const analysis = analyzed(with_large(1), options);
     ASSERT_TRUE(analysis.system.is_permuted());
-    EXPECT_FALSE(analysis.has_stale_matching(with_large(1), nullptr));
-    EXPECT_TRUE(analysis.has_stale_matching(with_large(2), nullptr));
+    EXPECT_FALSE(analysis.has_stale_scaling(with_large(1), nullptr));
+    EXPECT_TRUE(analysis.has_stale_scaling(with_large(2), nullptr));
     auto twice = with_large(1);
     for (double& value : twice.values) value *= 2;
-    EXPECT_FALSE(analysis.has_stale_matching(twice, nullptr));
+    EXPECT_FALSE(analysis.has_stale_scaling(twice, nullptr));
 }
 
 TEST(Analysis, EndsWithTheOrderForIncompleteFactors) {

@@ -1,4 +1,6 @@
 // Lack of memory at the end of a run: each allocation of one process fails in turn.
+#include <unistd.h>
+
 #include <cstdlib>
 #include <new>
 
@@ -41,7 +43,9 @@ void operator delete[](void* memory, std::size_t) noexcept {
 namespace espalier {
 namespace {
 
+// Takes a second. A process that waits for ever ends the program.
 TEST(ExchangeWithoutMemory, EndsWithTheSameStatusOnAllOfManyProcesses) {
+    ::alarm(60);
     constexpr int size = 14, poor = 3, failing = 9;
     int failures = 0;
     for (bool const fails : {false, true})
@@ -64,6 +68,7 @@ TEST(ExchangeWithoutMemory, EndsWithTheSameStatusOnAllOfManyProcesses) {
                     << k << ": " << outcome.message;
             });
     EXPECT_GT(failures, 5);
+    ::alarm(0);
 }
 
 } // namespace

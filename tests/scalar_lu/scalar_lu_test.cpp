@@ -121,6 +121,13 @@ TYPED_TEST(ScalarLuOf, BadReusedPivotsAreRefused) {
     Real<T> const least = std::sqrt(epsilon<T>);
     set_diagonal(30 * least);
     EXPECT_TRUE(lu.refactorize(b, usual_options<T>()));
+    auto careful = usual_options<T>();
+    careful.most_growth = 100;
+    set_diagonal(Real<T>(1e-3));
+    EXPECT_FALSE(lu.refactorize(b, careful));
+    lu.factorize(a, careful);
+    set_diagonal(Real<T>(0.02));
+    EXPECT_TRUE(lu.refactorize(b, careful));
     set_diagonal(least / 30);
     EXPECT_FALSE(lu.refactorize(b, usual_options<T>()));
     set_diagonal(1);

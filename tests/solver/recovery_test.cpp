@@ -221,6 +221,28 @@ TEST(Refactorization, AnalyzesAgainIfTheMatchingIsOutdated) {
     }
 }
 
+// With the scales of the first values, the condition of the second matrix is that of a singular one in single
+// precision. The matching is the same.
+TEST(Refactorization, AnalyzesAgainIfTheScalesAreOutdated) {
+    using T = std::complex<float>;
+    CscMatrix<T> a;
+    a.rows = a.cols = 3;
+    a.symmetry = Symmetry::symmetric;
+    a.col_ptr = {0, 2, 4, 4};
+    a.row_ind = {1, 2, 1, 2};
+    a.values = {{3239.785f, -552.245f}, 1, 256, {-0.060105f, 0.028064f}};
+    Options options = on_threads(1);
+    options.supernodes = Toggle::on;
+    options.factorization = Factorization::ldlt;
+    auto solver = factorized(a, options);
+    a.values = {
+        {0.539643f, -0.191526f}, {0.36232f, 0.891644f}, {-0.143136f, -0.109592f}, {0.814918f, -0.57288f}};
+    solver.factorize(a);
+    EXPECT_EQ(solver.report().factor.pivots_replaced, 0);
+    EXPECT_FALSE(solver.report().factor.numerically_singular);
+    EXPECT_GT(solver.reciprocal_condition(a), 0.1);
+}
+
 // Without interchanges between blocks, entries grow to 2^n. No pivot is small, so none is replaced, and the
 // diagonal is not weak enough for a matching.
 TEST(Growth, LeadsToDelayedColumnsIfTheFactorsAreUseless) {

@@ -112,6 +112,30 @@ TYPED_TEST(ScalarPath, AgreesWithSupernodes) {
     EXPECT_THROW((void)scalar.inertia(), Error);
 }
 
+// As with supernodes, factors with delayed columns need no refinement.
+TEST(ScalarPath, DelayedPivotingReusesNoPivotsWithWhichEntriesGrow) {
+    CscMatrix<double> a;
+    a.rows = a.cols = 2;
+    a.col_ptr = {0, 2, 4};
+    a.row_ind = {0, 1, 0, 1};
+    a.values = {2, 1, 1, 2};
+    for (auto const pivoting : {Pivoting::static_pivots, Pivoting::delayed}) {
+        auto options = one_thread<double>();
+        options.supernodes = Toggle::off;
+        options.pivoting = pivoting;
+        Solver<double> solver(options);
+        solver.factorize(a);
+        auto other = a;
+        other.values.front() = 1e-4;
+        solver.factorize(other);
+        EXPECT_EQ(solver.report().factor.pivots_reused, pivoting == Pivoting::static_pivots);
+        other.values.front() = 0.1;
+        solver.factorize(a);
+        solver.factorize(other);
+        EXPECT_TRUE(solver.report().factor.pivots_reused) << "little growth";
+    }
+}
+
 TYPED_TEST(ScalarPath, RefactorizesWithTheSamePivotsAndChoosesNewOnesIfTheyAreBad) {
     using T = TypeParam;
     auto a = circuit<T>(300, 10, 5);
