@@ -26,6 +26,17 @@ tool = load_tool()
 MISSING = [name for name in tool.MODULES if importlib.util.find_spec(name) is None]
 
 
+class Promises(unittest.TestCase):
+    def test_runs_are_promised_the_same_bits_for_the_same_cost_model_only(self):
+        found = []
+        for page in sorted((ROOT / "docs").rglob("*.md")):
+            for sentence in re.split(r"(?<=[.|])\s", page.read_text().replace("\n", " ")):
+                if re.search(r"same bits in each run|[Rr]uns with .*same bits", sentence):
+                    found.append(page.name)
+                    self.assertIn("cost model", sentence, page.name)
+        self.assertIn("clusters.md", found)
+
+
 class Site(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
