@@ -2,6 +2,8 @@
 run, or the default."""
 
 import json
+import os
+import unittest
 
 from support import BAD_INPUT, IO_ERROR, MEMORY, USAGE, CommandTest
 
@@ -84,6 +86,8 @@ class Analyze(CommandTest):
         self.assertIn("3 x 4", self.fail_with(BAD_INPUT, "analyze", "a.mtx"))
 
 
+# The tests of the rooms calibrate under sanitizers, too.
+@unittest.skipIf(os.environ.get("ESPALIER_SANITIZE"), "takes long without optimization")
 class Calibration(CommandTest):
     def model_of(self, *arguments, setting="auto"):
         report = self.report("analyze", "lap3d:6", "--threads", 1, *arguments, environment={
