@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "incomplete/dependence_prefetch.hpp"
 #include "incomplete/entry_map.hpp"
 #include "incomplete/row_storage.hpp"
 #include "runtime/memory.hpp"
@@ -119,11 +120,15 @@ class RowFactorizer {
 template <class T, int B> class RowFactorization final : public RowFactorizer {
   public:
     RowFactorization(FactorArrays<T> const& arrays, Arena const& current_row, std::int32_t longest_row)
-        : arrays_(arrays), slot_of_(current_row.as<std::int32_t>()),
+        : arrays_(arrays), prefetch_(arrays.lower, arrays.upper, arrays.inverse),
+          slot_of_(current_row.as<std::int32_t>()),
           values_(static_cast<std::size_t>(longest_row + 1) * block_entries) {}
 
     void factorize_rows(BlockRow first, BlockRow end) noexcept override {
-        for (BlockRow p = first; p < end; ++p) factorize(p);
+        for (BlockRow p = first; p < end; ++p) {
+            prefetch_.before(p);
+            factorize(p);
+        }
     }
 
   private:
@@ -207,6 +212,7 @@ template <class T, int B> class RowFactorization final : public RowFactorizer {
     }
 
     FactorArrays<T> arrays_;
+    DependencePrefetch<T, B> prefetch_;
     std::span<std::int32_t> slot_of_; ///< 1 + the slot of each column of the current row, or 0.
     std::vector<T> values_;           ///< The current row: L, diagonal, U.
 };

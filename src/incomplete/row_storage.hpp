@@ -35,12 +35,17 @@ template <class T> class RowStorage {
     static constexpr std::int32_t longest_row = (1 << length_bits) - 1;
     static constexpr Offset most_blocks = (Offset(1) << (63 - length_bits)) - 1;
 
+    [[nodiscard]] BlockRow num_rows() const { return static_cast<BlockRow>(rows_.as<Row>().size()); }
     /// First block of the row at a position, in columns() and, times the entries of a block, in values().
     [[nodiscard]] Offset begin(BlockRow position) const { return rows()[position].begin(); }
     [[nodiscard]] std::int32_t length(BlockRow position) const { return rows()[position].length(); }
     /// The distance of a block of the row to the next one, in blocks.
     [[nodiscard]] std::int32_t stride(BlockRow position) const {
         return rows()[position].is_in_group() ? group_rows : 1;
+    }
+    /// Prefetches what begin(), length() and stride() read.
+    [[gnu::always_inline]] inline void prefetch_place(BlockRow position) const {
+        __builtin_prefetch(rows() + position);
     }
     [[nodiscard]] BlockRow* columns() const { return columns_.as<BlockRow>().data(); }
     [[nodiscard]] T* values() const { return values_.as<T>().data(); }

@@ -1,0 +1,54 @@
+// Prefetches for the factorization of rows. A row reads rows of U whose places in memory only its columns
+// tell, so the processor does not prefetch them, above all in the short chunks of several workers.
+#pragma once
+
+#include "incomplete/row_storage.hpp"
+
+namespace espalier {
+
+/// Prefetches what rows of B x B blocks read of the rows that they depend on. All functions are inlined,
+/// because GCC removes calls of functions that only prefetch.
+template <class T, int B> class DependencePrefetch {
+  public:
+    DependencePrefetch(RowStorage<T> const& lower, RowStorage<T> const& upper, T const* inverse)
+        : lower_(lower), upper_(upper), inverse_(inverse) {}
+
+    /// Called before the factorization of row p. The place of a row of U must be in the cache before its
+    /// blocks can be prefetched, so there are two steps.
+    [[gnu::always_inline]] inline void before(BlockRow p) const {
+        visit_dependences(p + 2 * rows_ahead, [&](BlockRow k) __attribute__((always_inline)) {
+            upper_.prefetch_place(k);
+            prefetch<block_bytes>(inverse_ + Index(k) * block_entries);
+        });
+        visit_dependences(p + rows_ahead, [&](BlockRow k) __attribute__((always_inline)) {
+            Offset const begin = upper_.begin(k);
+            prefetch<blocks * sizeof(BlockRow)>(upper_.columns() + begin);
+            prefetch<blocks * block_bytes>(upper_.values() + begin * block_entries);
+        });
+    }
+
+  private:
+    static constexpr BlockRow rows_ahead = 12;
+    static constexpr Index block_entries = Index(B) * B;
+    static constexpr Index block_bytes = block_entries * static_cast<Index>(sizeof(T));
+    static constexpr Index blocks = 3; ///< Of each row of U. The processor prefetches the rest of long rows.
+
+    template <class Visit>
+    [[gnu::always_inline]] inline void visit_dependences(BlockRow p, Visit const& visit) const {
+        if (p >= lower_.num_rows()) return;
+        BlockRow const* column = lower_.columns() + lower_.begin(p);
+        std::int32_t const length = lower_.length(p), stride = lower_.stride(p);
+        for (std::int32_t e = 0; e < length; ++e, column += stride) visit(*column);
+    }
+    template <Index Bytes> [[gnu::always_inline]] static inline void prefetch(void const* data) {
+        constexpr Index line = 64;
+        auto const* const first = static_cast<char const*>(data);
+        for (Index k = 0; k < Bytes; k += line) __builtin_prefetch(first + k);
+    }
+
+    RowStorage<T> const& lower_;
+    RowStorage<T> const& upper_;
+    T const* inverse_;
+};
+
+} // namespace espalier
