@@ -84,7 +84,8 @@ RowPattern join(RowPattern used, FillRows const& lower_columns, FillRows const& 
     return pattern;
 }
 
-/// Finds the fill row by row, with a breadth-first search for each row.
+/// Finds the fill row by row, with a breadth-first search for each row. The inner loops do without branches
+/// that depend on what is found, because these would be mispredicted.
 class FillSearch {
   public:
     FillSearch(RowPattern const& a, Index levels) : a_(a), levels_(levels), reached_by_(a.num_rows, -1) {}
@@ -93,26 +94,49 @@ class FillSearch {
     /// levels + 1 edges through vertices below i.
     void search(BlockRow i, LargeVector<BlockRow>& found) {
         auto const begin = std::ssize(found);
-        if (levels_ == 1)
-            search_two_edges(i, found);
-        else
-            search_by_levels(i, found);
+        auto const after = a_.upper(i);
+        auto front = a_.lower(i);
+        found.insert(found.end(), after.begin(), after.end());
+        for (BlockRow const j : after) reached_by_[j] = i;
+        if (levels_ > 1) // otherwise only vertices above i are looked at
+            for (BlockRow const j : front) reached_by_[j] = i;
+        for (Index level = 1; level < levels_ && !front.empty(); ++level) front = extend(i, front, found);
+        end_paths(i, front, found);
         std::sort(found.begin() + begin, found.end());
     }
 
   private:
-    void search_two_edges(BlockRow i, LargeVector<BlockRow>& found) {
-        auto const before = a_.lower(i), after = a_.upper(i);
-        auto const begin = found.size();
-        std::size_t most = after.size();
-        for (BlockRow const k : before) most += a_.ptr[k + 1] - a_.diagonal[k] - 1;
-        found.resize(begin + most);
-        BlockRow *const reached_by = reached_by_.data(), *end = found.data() + begin;
-        for (BlockRow const j : after) {
-            reached_by[j] = i;
-            *end++ = j;
-        }
-        for (BlockRow const k : before)
+    /// Returns the vertices below i that are reached from the front, and appends those above i to `found`.
+    std::span<BlockRow const> extend(BlockRow i, std::span<BlockRow const> front,
+                                     LargeVector<BlockRow>& found) {
+        std::size_t const size = found.size();
+        std::size_t most = 0;
+        for (BlockRow const k : front) most += a_.row(k).size();
+        found.resize(size + most);
+        next_.resize(most);
+        BlockRow *const reached_by = reached_by_.data(), *above = found.data() + size, *below = next_.data();
+        for (BlockRow const k : front)
+            for (BlockRow const j : a_.row(k)) {
+                bool const is_new = reached_by[j] != i;
+                reached_by[j] = i;
+                *above = *below = j;
+                above += is_new && j > i ? 1 : 0;
+                below += is_new && j < i ? 1 : 0;
+            }
+        found.resize(above - found.data());
+        next_.resize(below - next_.data());
+        front_.swap(next_);
+        return front_;
+    }
+
+    /// Appends the vertices above i that are reached from the front.
+    void end_paths(BlockRow i, std::span<BlockRow const> front, LargeVector<BlockRow>& found) {
+        std::size_t const size = found.size();
+        std::size_t most = 0;
+        for (BlockRow const k : front) most += a_.upper(k).size();
+        found.resize(size + most);
+        BlockRow *const reached_by = reached_by_.data(), *end = found.data() + size;
+        for (BlockRow const k : front)
             for (BlockRow const* j = a_.cols.data() + a_.ptr[k + 1];
                  *--j > i;) { // it ends at the diagonal at the latest
                 *end = *j;
@@ -122,28 +146,10 @@ class FillSearch {
         found.resize(end - found.data());
     }
 
-    void search_by_levels(BlockRow i, LargeVector<BlockRow>& found) {
-        reached_by_[i] = i;
-        front_.assign(1, i);
-        for (Index level = 0; level <= levels_ && !front_.empty(); ++level) {
-            next_.clear();
-            for (BlockRow const vertex : front_) {
-                auto const row = a_.row(vertex);
-                for (auto end = row.rbegin(); end != row.rend(); ++end) {
-                    if (level == levels_ && *end < i) break; // the path cannot be continued
-                    if (reached_by_[*end] == i) continue;
-                    reached_by_[*end] = i;
-                    (*end < i ? next_ : found).push_back(*end);
-                }
-            }
-            front_.swap(next_);
-        }
-    }
-
     RowPattern const& a_;
     Index levels_;
     std::vector<BlockRow> reached_by_;
-    LargeVector<BlockRow> front_, next_;
+    LargeVector<BlockRow> front_, next_; ///< The front is in front_ unless it is a row of A.
 };
 
 /// The rows of U for the graph of A.
