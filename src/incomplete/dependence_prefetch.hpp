@@ -6,12 +6,14 @@
 
 namespace espalier {
 
-/// Prefetches what rows of B x B blocks read of the rows that they depend on. All functions are inlined,
-/// because GCC removes calls of functions that only prefetch.
+/// Prefetches what rows of B x B blocks read of the rows that they depend on. Short rows of scalars do
+/// without, because prefetches would take longer than they save. All functions are inlined, because GCC
+/// removes calls of functions that only prefetch.
 template <class T, int B> class DependencePrefetch {
   public:
     DependencePrefetch(RowStorage<T> const& lower, RowStorage<T> const& upper, T const* inverse)
-        : lower_(lower), upper_(upper), inverse_(inverse) {}
+        : lower_(lower), upper_(upper), inverse_(inverse),
+          end_(B > 1 || lower.num_blocks() >= long_row * lower.num_rows() ? lower.num_rows() : 0) {}
 
     /// Called before the factorization of row p. The place of a row of U must be in the cache before its
     /// blocks can be prefetched, so there are two steps.
@@ -28,14 +30,16 @@ template <class T, int B> class DependencePrefetch {
     }
 
   private:
-    static constexpr BlockRow rows_ahead = 12;
+    static constexpr BlockRow rows_ahead = 4;
+    static constexpr Offset long_row = 8; ///< Entries of L.
     static constexpr Index block_entries = Index(B) * B;
     static constexpr Index block_bytes = block_entries * static_cast<Index>(sizeof(T));
-    static constexpr Index blocks = 3; ///< Of each row of U. The processor prefetches the rest of long rows.
+    /// Prefetched blocks of each row of U. The processor itself prefetches the rest of long rows.
+    static constexpr Index blocks = B > 1 ? 3 : 12;
 
     template <class Visit>
     [[gnu::always_inline]] inline void visit_dependences(BlockRow p, Visit const& visit) const {
-        if (p >= lower_.num_rows()) return;
+        if (p >= end_) return;
         BlockRow const* column = lower_.columns() + lower_.begin(p);
         std::int32_t const length = lower_.length(p), stride = lower_.stride(p);
         for (std::int32_t e = 0; e < length; ++e, column += stride) visit(*column);
@@ -49,6 +53,7 @@ template <class T, int B> class DependencePrefetch {
     RowStorage<T> const& lower_;
     RowStorage<T> const& upper_;
     T const* inverse_;
+    BlockRow end_; ///< Of the rows that prefetch.
 };
 
 } // namespace espalier

@@ -16,14 +16,20 @@ std::uint8_t clamped_length(std::span<BlockRow const> row) {
 } // namespace
 
 void RowArrangement::arrange(std::span<BlockRow const> rows, BlockRow first, ArrangedRows const& to) {
+    auto const put = [&](BlockRow row, std::int32_t place) {
+        to.row_at[first + place] = row;
+        to.position_of[row] = first + place;
+    };
+    std::uint8_t* const begins_depth = to.begins_depth + first;
+    if (keeps_order_) {
+        for (std::size_t k = 0; k < rows.size(); ++k) put(rows[k], static_cast<std::int32_t>(k));
+        std::fill_n(begins_depth, rows.size(), 1);
+        return;
+    }
     auto const bounds = find_keys(rows);
     std::int64_t const lengths = std::int64_t(bounds.lower_lengths) * bounds.upper_lengths;
     auto const length_of = [&](Key const& key) {
         return key.lower_length * bounds.upper_lengths + key.upper_length;
-    };
-    auto const put = [&](BlockRow row, std::int32_t place) {
-        to.row_at[first + place] = row;
-        to.position_of[row] = first + place;
     };
     std::int64_t values_of_depth = 1;
     if (bounds.depths * lengths <= std::ssize(rows)) {
@@ -43,7 +49,6 @@ void RowArrangement::arrange(std::span<BlockRow const> rows, BlockRow first, Arr
             bounds.depths, [](Key const& key) { return key.depth; },
             [&](std::size_t k, std::int32_t place) { put(sorted_[k], place); });
     }
-    std::uint8_t* const begins_depth = to.begins_depth + first;
     std::fill_n(begins_depth, rows.size(), 0);
     for (std::int32_t depth = 0; depth < bounds.depths; ++depth) // every depth has rows
         begins_depth[depth > 0 ? ends_[depth * values_of_depth - 1] : 0] = 1;

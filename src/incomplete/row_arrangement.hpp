@@ -1,5 +1,7 @@
 // The order of the rows in a chunk. Rows that do not depend on each other are grouped, and among these rows
-// of equal length are adjacent, so that sweeps run without stalls and mispredicted branches.
+// of equal length are adjacent, so that sweeps run without stalls and mispredicted branches. Long rows keep
+// their order: the time for them is that of reading the entries of the vector, and neighbours in the matrix
+// often have the same columns.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +17,12 @@ namespace espalier {
 /// of a core.
 inline constexpr BlockRow rows_per_block = 32768;
 
+/// Whether the rows of a pattern, L and U together, are so long on average that they keep their order.
+[[nodiscard]] inline bool has_long_rows(RowPattern const& pattern) {
+    constexpr Offset long_row = 64; // blocks
+    return pattern.num_blocks() >= long_row * pattern.num_rows;
+}
+
 /// Arrays of an ExecutionOrder, to which all threads write.
 struct ArrangedRows {
     BlockRow* row_at;
@@ -23,7 +31,8 @@ struct ArrangedRows {
 };
 
 /// Sorts the rows of a chunk by their depth in the chunk, then by the lengths of their rows of L and of U,
-/// and then by number. Each thread has its own object.
+/// and then by number. Long rows stay in ascending order, and each of them counts as a depth of its own.
+/// Each thread has its own object.
 class RowArrangement {
   public:
     /// Row i depends on the rows dependences.lower(i) of a symmetric pattern. `aggregate_of` has the
@@ -31,7 +40,8 @@ class RowArrangement {
     /// shared by all threads.
     RowArrangement(RowPattern const& pattern, RowPattern const& dependences,
                    std::span<TaskId const> aggregate_of, std::span<std::int32_t> depths)
-        : pattern_(pattern), dependences_(dependences), aggregate_of_(aggregate_of), depths_(depths) {}
+        : pattern_(pattern), dependences_(dependences), aggregate_of_(aggregate_of), depths_(depths),
+          keeps_order_(has_long_rows(pattern)) {}
 
     /// Arranges at least one and at most rows_per_block rows of an aggregate, given in ascending order, at
     /// the positions from `first` on. Linear.
@@ -55,6 +65,7 @@ class RowArrangement {
     RowPattern const& dependences_;
     std::span<TaskId const> aggregate_of_;
     std::span<std::int32_t> depths_; ///< By row; valid in the rows that are being arranged.
+    bool keeps_order_;
     /// Keys of the rows that are being arranged, in their present order.
     std::vector<Key> keys_, sorted_keys_;
     std::vector<BlockRow> sorted_;

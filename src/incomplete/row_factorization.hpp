@@ -241,10 +241,14 @@ template <class T, class Visit>
 template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
   public:
     RowFactorization(FactorArrays<T> const& arrays, Arena const& current_row, std::int32_t)
-        : arrays_(arrays), row_(current_row.as<T>().data()) {}
+        : arrays_(arrays), prefetch_(arrays.lower, arrays.upper, arrays.inverse),
+          row_(current_row.as<T>().data()) {}
 
     void factorize_rows(BlockRow first, BlockRow end) noexcept override {
-        for (BlockRow p = first; p < end; ++p) factorize(p);
+        for (BlockRow p = first; p < end; ++p) {
+            prefetch_.before(p);
+            factorize(p);
+        }
     }
 
   private:
@@ -294,6 +298,7 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
     }
 
     FactorArrays<T> arrays_;
+    DependencePrefetch<T, 1> prefetch_;
     T* row_;
 };
 

@@ -36,6 +36,7 @@ template <class T> class RowStorage {
     static constexpr Offset most_blocks = (Offset(1) << (63 - length_bits)) - 1;
 
     [[nodiscard]] BlockRow num_rows() const { return static_cast<BlockRow>(rows_.as<Row>().size()); }
+    [[nodiscard]] Offset num_blocks() const { return std::ssize(columns_.as<BlockRow>()); }
     /// First block of the row at a position, in columns() and, times the entries of a block, in values().
     [[nodiscard]] Offset begin(BlockRow position) const { return rows()[position].begin(); }
     [[nodiscard]] std::int32_t length(BlockRow position) const { return rows()[position].length(); }

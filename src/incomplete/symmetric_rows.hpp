@@ -24,12 +24,15 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
   public:
     SymmetricRowFactorization(FactorArrays<T> const& arrays, SymmetricMatrix<T> const& a,
                               Arena const& current_row)
-        : arrays_(arrays), a_(a), row_(current_row.as<T>().data()),
-          surely_accepted_(arrays.pivots.threshold * a.largest),
+        : arrays_(arrays), prefetch_(arrays.lower, arrays.upper, arrays.inverse), a_(a),
+          row_(current_row.as<T>().data()), surely_accepted_(arrays.pivots.threshold * a.largest),
           is_hermitian_(is_complex<T> && a.matrix.symmetry == Symmetry::hermitian) {}
 
     void factorize_rows(BlockRow first, BlockRow end) noexcept override {
-        for (BlockRow p = first; p < end; ++p) factorize(p);
+        for (BlockRow p = first; p < end; ++p) {
+            prefetch_.before(p);
+            factorize(p);
+        }
     }
 
   private:
@@ -143,6 +146,7 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
     static constexpr BlockRow rows_ahead = 64; ///< By which prefetches run ahead.
 
     FactorArrays<T> arrays_;
+    DependencePrefetch<T, 1> prefetch_;
     SymmetricMatrix<T> a_;
     T* row_;
     Real<T> surely_accepted_; ///< A modulus from which on no pivot is small, unless pivots must be positive.

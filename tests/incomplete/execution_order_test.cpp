@@ -22,10 +22,12 @@ RowPattern grid_pattern(Index nx, Index ny, Index nz) {
                          1);
 }
 
-RowPattern random_pattern(Index n, unsigned seed) {
+/// One in `distance` entries is stored.
+RowPattern random_pattern(Index n, unsigned seed, unsigned distance = 40) {
     std::mt19937 random(seed);
     return block_pattern(
-        matrix_of(n, Symmetry::general, [&](Index i, Index j) { return i == j || random() % 40 == 0; }), 1);
+        matrix_of(n, Symmetry::general, [&](Index i, Index j) { return i == j || random() % distance == 0; }),
+        1);
 }
 
 /// Every row has one position, and the ranges of workers and chunks cover all positions.
@@ -131,6 +133,15 @@ TEST(ExecutionOrder, PutsRowsOfEqualLengthThatAreIndependentTogether) {
     auto const order = make_execution_order(pattern, 1);
     // The order follows the diagonals of the grid. In each, rows with one block come before rows with two.
     EXPECT_EQ(order.row_at, (LargeVector<BlockRow>{0, 1, 4, 2, 8, 5, 3, 12, 6, 9, 7, 13, 10, 11, 14, 15}));
+}
+
+TEST(ExecutionOrder, LeavesLongRowsInAscendingOrder) {
+    auto const is_ascending = [](RowPattern const& pattern) {
+        auto const order = make_execution_order(pattern, 1);
+        return std::is_sorted(order.row_at.begin(), order.row_at.end());
+    };
+    EXPECT_FALSE(is_ascending(random_pattern(600, 1, 40)));
+    EXPECT_TRUE(is_ascending(random_pattern(600, 1, 8)));
 }
 
 TEST(ExecutionOrder, LeavesOutWaitsThatOthersImply) {
