@@ -68,6 +68,13 @@ TEST(Refine, ConjugateGradientsRefuseAnUnsymmetricMatrix) {
     EXPECT_THROW(run<double>(a, RefineMethod::cg, diagonal_only<double>), Error);
 }
 
+TEST(Refine, ErrorsNeedTheMemoryOfResiduals) {
+    for (bool const is_scaled : {false, true})
+        EXPECT_EQ(error_bytes<double>(1000, 300'000, 2, is_scaled),
+                  DistributedMatrix<double>::residual_bytes(1000, 300'000, 2, is_scaled));
+    EXPECT_GT(error_bytes<double>(1000, 300'000, 2, false), 0U);
+}
+
 TEST(Refine, MethodNoneOnlyMeasuresErrors) {
     auto const a = tridiagonal<double>(10, -1, 0.5);
     auto const report = run<double>(a, RefineMethod::none, diagonal_only<double>);
