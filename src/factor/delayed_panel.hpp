@@ -133,7 +133,7 @@ template <class T> class DelayedPanel {
     bool is_odd_ = false;
     T *lower_, *upper_;
     std::span<T> off_diagonal_; ///< Empty for lu.
-    std::span<Index> numbers_;  ///< Of rows, and for lu then of columns.
+    std::span<Index> numbers_;  ///< Numbers of the rows, then, for lu, those of the columns.
 };
 
 } // namespace espalier

@@ -53,7 +53,7 @@ template <class T, int B> class DependencePrefetch {
     RowStorage<T> const& lower_;
     RowStorage<T> const& upper_;
     T const* inverse_;
-    BlockRow end_; ///< Of the rows that prefetch.
+    BlockRow end_; ///< The rows before this one prefetch.
 };
 
 } // namespace espalier

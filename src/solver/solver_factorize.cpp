@@ -146,7 +146,7 @@ template <class T> void Solver<T>::State::factorize_scalar(CscMatrix<T> const& m
     form_ = analysis_->form;
     report.factorization = form_.kind;
     Timer const numeric;
-    // As with supernodes, delayed columns promise factors that need no refinement.
+    // Factors with delayed columns need no refinement, with or without supernodes.
     double const most_growth = options.pivoting == Pivoting::delayed ? 1 / options.pivot_tolerance : infinity;
     report.factor.pivots_reused =
         scalar_.factorize(matrix, options.pivot_threshold, options.max_memory, most_growth);
