@@ -112,7 +112,7 @@ TYPED_TEST(ScalarPath, AgreesWithSupernodes) {
     EXPECT_THROW((void)scalar.inertia(), Error);
 }
 
-// As with supernodes, factors with delayed columns need no refinement.
+// Factors with delayed columns need no refinement, with or without supernodes.
 TEST(ScalarPath, DelayedPivotingReusesNoPivotsWithWhichEntriesGrow) {
     CscMatrix<double> a;
     a.rows = a.cols = 2;
