@@ -6,10 +6,13 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "core/mix_bits.hpp"
+#include "core/run_threads.hpp"
 #include "incomplete/choose_method.hpp"
 #include "matrix/entries.hpp"
+#include "matrix/norms.hpp"
 
 namespace espalier {
 
@@ -66,10 +69,23 @@ template <class T> void require_square(CscMatrix<T> const& a) {
 
 namespace {
 
-// Whether all entries of the diagonal are stored and count. Most matrices are found good in this way.
-template <class T, class Counts> bool has_diagonal_with(CscMatrix<T> const& a, Counts counts) {
+// Whether is_good(first, end) holds for consecutive parts of [0, count), which up to `threads` threads check.
+template <class Check> bool all_parts(std::size_t count, int threads, Check const& is_good) {
+    constexpr std::size_t least_part = 200'000; // takes longer than starting a thread
+    auto const parts = static_cast<int>(std::clamp<std::size_t>(count / least_part, 1, threads));
+    if (parts == 1) return is_good(0, count);
+    std::vector<std::uint8_t> good(parts);
+    run_threads(parts,
+                [&](int part) { good[part] = is_good(count * part / parts, count * (part + 1) / parts); });
+    return std::ranges::count(good, 0) == 0;
+}
+
+// Whether all entries of the diagonal in columns [begin, end) are stored and count. Most matrices are found
+// good in this way.
+template <class T, class Counts>
+bool has_diagonal_with(CscMatrix<T> const& a, Index begin, Index end, Counts counts) {
     Index const* const rows = a.row_ind.data();
-    for (Index j = 0; j < a.cols; ++j) {
+    for (Index j = begin; j < end; ++j) {
         auto const [first, last] = a.entries_of(j);
         // In a lower triangle the diagonal comes first.
         Offset const p =
@@ -79,9 +95,12 @@ template <class T, class Counts> bool has_diagonal_with(CscMatrix<T> const& a, C
     return true;
 }
 
-template <class T, class Counts>
-void require_rows_with(CscMatrix<T> const& a, std::span<Index const> kept, Counts counts, char const* which) {
-    if (has_diagonal_with(a, counts)) return;
+template <class T, class Counts> void require_rows_with(CscMatrix<T> const& a, std::span<Index const> kept,
+                                                        int threads, Counts counts, char const* which) {
+    if (all_parts(a.cols, threads, [&](std::size_t begin, std::size_t end) {
+            return has_diagonal_with(a, static_cast<Index>(begin), static_cast<Index>(end), counts);
+        }))
+        return;
     std::vector<char> row(a.rows), column(a.cols); // bytes are written faster than bits
     for (Index const i : kept) row[i] = column[i] = true;
     bool const half = a.symmetry != Symmetry::general;
@@ -103,11 +122,11 @@ void require_rows_with(CscMatrix<T> const& a, std::span<Index const> kept, Count
 } // namespace
 
 template <class T> void require_no_empty_row(CscMatrix<T> const& a, std::span<Index const> kept) {
-    require_rows_with(a, kept, [](T) { return true; }, "has no entry");
+    require_rows_with(a, kept, 1, [](T) { return true; }, "has no entry");
 }
 
-template <class T> void require_no_zero_row(CscMatrix<T> const& a, std::span<Index const> kept) {
-    require_rows_with(a, kept, [](T value) { return value != T(0); }, "has no entry but zeros");
+template <class T> void require_no_zero_row(CscMatrix<T> const& a, std::span<Index const> kept, int threads) {
+    require_rows_with(a, kept, threads, [](T value) { return value != T(0); }, "has no entry but zeros");
 }
 
 void require_memory(std::uint64_t needed, std::uint64_t limit, std::string_view what) {
@@ -132,10 +151,10 @@ void mix(std::uint64_t& hash, std::uint64_t value) {
     hash ^= hash >> 29;
 }
 
-// Mixes bits_of(number) of all numbers into the hash. Eight independent chains wait for memory, not for each
+// Mixes bits_of(number) of some numbers into the hash. Eight independent chains wait for memory, not for each
 // other.
-template <class Numbers, class Bits>
-void mix_all(std::uint64_t& hash, Numbers const& numbers, Bits const& bits_of) {
+template <class Number, class Bits>
+void mix_part(std::uint64_t& hash, std::span<Number const> numbers, Bits const& bits_of) {
     constexpr std::size_t chains = 8;
     std::uint64_t part[chains] = {1, 2, 3, 4, 5, 6, 7, 8};
     std::size_t i = 0;
@@ -144,14 +163,50 @@ void mix_all(std::uint64_t& hash, Numbers const& numbers, Bits const& bits_of) {
     for (; i < numbers.size(); ++i) mix(part[0], bits_of(numbers[i]));
     for (std::uint64_t const value : part) mix(hash, value);
 }
+
+// Mixes the hashes of parts of fixed length into the hash.
+template <class Number, class Bits>
+void mix_all(std::uint64_t& hash, std::vector<Number> const& numbers, Bits const& bits_of, int threads = 1) {
+    constexpr std::size_t length = 1 << 16;
+    std::span<Number const> const all = numbers;
+    if (all.size() <= length) return mix_part(hash, all, bits_of);
+    std::size_t const parts = (all.size() + length - 1) / length;
+    auto const hash_of = [&](std::size_t part) {
+        std::uint64_t value = 0;
+        mix_part(value, all.subspan(part * length, std::min(length, all.size() - part * length)), bits_of);
+        return value;
+    };
+    if (threads == 1) { // allocates nothing
+        for (std::size_t part = 0; part < parts; ++part) mix(hash, hash_of(part));
+        return;
+    }
+    std::vector<std::uint64_t> hashes(parts);
+    all_parts(all.size(), threads, [&](std::size_t first, std::size_t end) {
+        for (std::size_t part = (first + length - 1) / length; part * length < end; ++part)
+            hashes[part] = hash_of(part);
+        return true;
+    });
+    for (std::uint64_t const value : hashes) mix(hash, value);
+}
 } // namespace
 
-template <class T> PatternFingerprint::PatternFingerprint(CscMatrix<T> const& a)
+template <class T> PatternFingerprint::PatternFingerprint(CscMatrix<T> const& a, int threads)
     : rows_(a.rows), cols_(a.cols), pointers_(a.col_ptr.size()), stored_(a.row_ind.size()),
       symmetry_(a.symmetry) {
     auto const bits = [](std::int64_t number) { return static_cast<std::uint64_t>(number); };
-    mix_all(hash_, a.col_ptr, bits);
-    mix_all(hash_, a.row_ind, bits);
+    mix_all(hash_, a.col_ptr, bits, threads);
+    mix_all(hash_, a.row_ind, bits, threads);
+}
+
+template <class T> void require_valid_values(CscMatrix<T> const& a, int threads) {
+    std::span<T const> const values = a.values;
+    auto const are_finite = [&](std::size_t first, std::size_t end) {
+        return all_finite<T>(values.subspan(first, end - first));
+    };
+    if (a.symmetry != Symmetry::hermitian && values.size() == a.row_ind.size() &&
+        all_parts(values.size(), threads, are_finite))
+        return;
+    a.validate(); // throws an error that names the entry
 }
 
 template <class T> std::uint64_t hash_of_values(CscMatrix<T> const& a) {
@@ -179,10 +234,12 @@ void require_pattern(CscMatrix<T> const& a, PatternFingerprint const& pattern, c
 
 ESPALIER_INSTANTIATE_FUNCTION(require_square)
 ESPALIER_INSTANTIATE_FUNCTION(require_no_empty_row)
-ESPALIER_INSTANTIATE_FUNCTION(require_no_zero_row)
 ESPALIER_INSTANTIATE_FUNCTION(hash_of_values)
 ESPALIER_INSTANTIATE_FUNCTION(require_pattern)
-#define ESPALIER_INSTANTIATE(T) template PatternFingerprint::PatternFingerprint(CscMatrix<T> const&);
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template PatternFingerprint::PatternFingerprint(CscMatrix<T> const&, int);                               \
+    template void require_no_zero_row(CscMatrix<T> const&, std::span<Index const>, int);                     \
+    template void require_valid_values(CscMatrix<T> const&, int);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

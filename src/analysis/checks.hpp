@@ -20,7 +20,8 @@ template <class T> void require_square(CscMatrix<T> const& a);
 /// Error{singular} if a row or column has no stored entry (empty) or only zeros, except for the `kept`
 /// unknowns of a Schur complement, which has the same row.
 template <class T> void require_no_empty_row(CscMatrix<T> const& a, std::span<Index const> kept);
-template <class T> void require_no_zero_row(CscMatrix<T> const& a, std::span<Index const> kept);
+template <class T>
+void require_no_zero_row(CscMatrix<T> const& a, std::span<Index const> kept, int threads = 1);
 
 /// Error{out_of_memory} with both numbers if `limit` is not 0 and below `needed`. `what` needs the memory.
 void require_memory(std::uint64_t needed, std::uint64_t limit, std::string_view what = "the factorization");
@@ -32,7 +33,8 @@ void require_block(std::size_t size, Index n, Index nrhs, char const* what);
 class PatternFingerprint {
   public:
     PatternFingerprint() = default;
-    template <class T> explicit PatternFingerprint(CscMatrix<T> const& a);
+    /// It does not depend on the number of threads that make it.
+    template <class T> explicit PatternFingerprint(CscMatrix<T> const& a, int threads = 1);
     bool operator==(PatternFingerprint const&) const = default;
 
   private:
@@ -43,6 +45,10 @@ class PatternFingerprint {
     Symmetry symmetry_ = Symmetry::general;
     std::uint64_t hash_ = 0;
 };
+
+/// Error{bad_input} naming the entry if a value is not finite, or the diagonal of a Hermitian matrix not
+/// real. The pattern is known to be valid.
+template <class T> void require_valid_values(CscMatrix<T> const& a, int threads);
 
 /// A hash of the values alone.
 template <class T> std::uint64_t hash_of_values(CscMatrix<T> const& a);

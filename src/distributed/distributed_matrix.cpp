@@ -548,8 +548,12 @@ template <class T> double DistributedMatrix<T>::compute_infinity_norm(MatrixOp o
 }
 
 template <class T> double DistributedMatrix<T>::max_abs() const {
+    std::span<T const> const values = local().values;
+    auto const of_part = [&](IndexRange part) {
+        return espalier::infinity_norm(values.subspan(part.first, part.size()));
+    };
     return rows().reduction().max(1, [&](std::span<double> largest) {
-        largest[0] = espalier::infinity_norm(std::span<T const>(local().values));
+        largest[0] = rows().workers().template reduce<double>(std::ssize(values), of_part, larger);
     })[0];
 }
 

@@ -196,6 +196,7 @@ template <class T> class FactorizationRun {
             {
                 trace::Scope const scope(track, trace::Kind::factor, info(id, k));
                 stats.pivots += factorize_panel(k, id, single, worker);
+                stats.pivots.range += pivot_range(factor_, k);
             }
             if (!single) {
                 trace::Scope const scope(track, trace::Kind::update, info(id, k));
@@ -288,12 +289,14 @@ template <class T> class FactorizationRun {
         WorkerStats& stats = stats_[worker];
         double const cost = plan_.cblk_cost[k] / plan_.groups.count(k);
         check_after(stats, cost);
-        if (task.kind == TaskKind::diagonal)
+        if (task.kind == TaskKind::diagonal) {
             stats.pivots += kernels_->factorize_diagonal(k, threshold_);
-        else
+            stats.pivots.range += pivot_range(factor_, k);
+        } else {
             kernels_->solve_rows(k,
                                  plan_.groups.first_row(structure_, k, task.group) - factor_.cblk(k).width(),
                                  plan_.groups.rows(structure_, k, task.group));
+        }
         report_progress(stats, cost);
     }
 
@@ -475,6 +478,7 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
     stats.pivots_replaced = pivots.replaced;
     stats.negative_pivots = pivots.negative;
     stats.pivots_delayed = pivots.delayed;
+    stats.pivots = pivots.range;
     stats.delayed_bytes = run->delayed_bytes();
     stats.worker_of_task = std::move(*run).worker_of_task();
     stats.steals = ran.steals();

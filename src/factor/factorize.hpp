@@ -12,6 +12,7 @@
 #include "factor/assembly.hpp"
 #include "factor/delayed_pivoting.hpp"
 #include "factor/factor.hpp"
+#include "factor/pivots.hpp"
 #include "simulation/factor_plan.hpp"
 #include "trace/record.hpp"
 
@@ -42,6 +43,7 @@ struct FactorizeStats {
     Index pivots_delayed = 0;
     std::uint64_t delayed_bytes = 0; ///< Bytes of the panels of cblks with delayed columns.
     Index negative_pivots = 0;
+    PivotRange pivots;                    ///< pivot_range() without origin.
     std::vector<WorkerId> worker_of_task; ///< The worker that ran each task of the plan.
     std::int64_t steals = 0;
     std::int64_t tasks_divided = 0;

@@ -73,18 +73,29 @@ bool is_odd(std::span<std::int32_t const> perm) {
     return odd;
 }
 
-template <class T> Pivots<T> pivots_of(Factor<T> const& factor) {
-    Pivots<T> pivots;
-    pivots.diagonal.reserve(factor.structure().vector_rows());
-    if (factor.form().has_d()) pivots.off_diagonal.reserve(factor.structure().vector_rows());
-    for_each_eliminated(factor, [&](CblkId k) {
-        auto const block = factor.diagonal(k);
-        for (Index j = 0; j < block.cols; ++j) pivots.diagonal.push_back(block(j, j));
-        if (!factor.form().has_d()) return;
-        auto const off_diagonal = factor.off_diagonal(k);
-        pivots.off_diagonal.insert(pivots.off_diagonal.end(), off_diagonal.begin(), off_diagonal.end());
+template <class T> PivotRange pivot_range(Factor<T> const& factor, CblkId k, std::span<double const> origin) {
+    bool const cholesky = !factor.form().has_d() && !factor.form().has_upper();
+    PivotRange range;
+    Index column = factor.cblk(k).first_col;
+    auto const count = [&](double small, double large) {
+        double const from = origin.empty() ? 1 : origin[factor.structure().inverse[column++]];
+        range += {from > 0 ? small / from : 0.0, from > 0 ? large / from : 0.0};
+    };
+    auto const single = [&](T d) {
+        double const modulus = std::abs(d), pivot = cholesky ? modulus * modulus : modulus;
+        count(pivot, pivot);
+    };
+    for_each_pivot(factor, k, single, [&](PivotBlock<T> const& d) {
+        double const large = std::max<double>({std::abs(d.d00), std::abs(d.d10), std::abs(d.d11)});
+        count(std::abs(d.d00 * d.d11 - d.d10 * d.d01) / large, large);
     });
-    return pivots;
+    return range;
+}
+
+template <class T> PivotRange pivot_range(Factor<T> const& factor, std::span<double const> origin) {
+    PivotRange range;
+    for_each_eliminated(factor, [&](CblkId k) { range += pivot_range(factor, k, origin); });
+    return range;
 }
 
 template <class T> Inertia pivot_signs(Factor<T> const& factor) {
@@ -136,7 +147,10 @@ template <class T> Determinant<T> pivot_product(Factor<T> const& factor) {
     return product.result<T>();
 }
 
-ESPALIER_INSTANTIATE_FUNCTION(pivots_of)
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template PivotRange pivot_range<T>(Factor<T> const&, CblkId, std::span<double const>);                   \
+    template PivotRange pivot_range<T>(Factor<T> const&, std::span<double const>);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 ESPALIER_INSTANTIATE_FUNCTION(pivot_signs)
 ESPALIER_INSTANTIATE_FUNCTION(pivot_product)
 

@@ -5,15 +5,16 @@
 
 #include "espalier/espalier.hpp"
 #include "factor/factor.hpp"
+#include "kernels/panel.hpp"
 
 namespace espalier {
 
-/// The pivots of this process in the order of the cblks and, within each, of the elimination.
-template <class T> struct Pivots {
-    std::vector<T> diagonal;
-    std::vector<T> off_diagonal; ///< ldlt, ldlh: as in Factor.
-};
-template <class T> Pivots<T> pivots_of(Factor<T> const& factor);
+/// The range of the pivots of cblk k, or of this process, relative to the entries of `origin` by local
+/// unknown (of Cholesky only), or to 1 if it is empty. A 2x2 pivot is as small as its determinant over its
+/// largest entry. Relative to 0, a pivot is 0.
+template <class T>
+PivotRange pivot_range(Factor<T> const& factor, CblkId k, std::span<double const> origin = {});
+template <class T> PivotRange pivot_range(Factor<T> const& factor, std::span<double const> origin);
 
 /// Whether a permutation is odd.
 bool is_odd(std::span<std::int32_t const> perm);

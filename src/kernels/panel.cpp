@@ -164,6 +164,7 @@ PivotStats& PivotStats::operator+=(PivotStats const& other) {
     replaced += other.replaced;
     negative += other.negative;
     delayed += other.delayed;
+    range += other.range;
     if (zero_column < 0) zero_column = other.zero_column;
     return *this;
 }

@@ -16,9 +16,21 @@
 #include <span>
 
 #include "core/block_division.hpp"
+#include "core/scalar.hpp"
 #include "kernels/blas.hpp"
 
 namespace espalier {
+
+/// The moduli of pivots. By default that of no pivot.
+struct PivotRange {
+    double smallest = infinity;
+    double largest = 0;
+    PivotRange& operator+=(PivotRange const& other) {
+        smallest = std::min(smallest, other.smallest);
+        largest = std::max(largest, other.largest);
+        return *this;
+    }
+};
 
 /// Statistics of the pivots of a block.
 struct PivotStats {
@@ -30,6 +42,8 @@ struct PivotStats {
     Index negative = 0;
     /// Columns that a panel has left over for its parent (factorizations that delay columns).
     Index delayed = 0;
+    /// The range of the pivots of factorized panels; kernels of diagonal blocks do not set it.
+    PivotRange range{};
     /// Adds counts; keeps the first zero_column.
     PivotStats& operator+=(PivotStats const& other);
 };

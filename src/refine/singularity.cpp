@@ -142,38 +142,24 @@ template <class T> bool probe_grows_as_singular(DistributedMatrix<T> const& a,
     return grows_as_singular<T>(a, b, x, 1, MatrixOp::none);
 }
 
-template <class T, class F>
-PivotRange relative_pivots(DistributedMatrix<T> const& b, FactorForm form, std::span<F const> diagonal,
-                           std::span<F const> off_diagonal, std::span<Index const> rows) {
-    bool const cholesky = !form.has_d() && !form.has_upper();
-    double const largest_entry = cholesky ? 0 : b.max_abs();
-    double smallest = infinity, largest = 0;
-    b.rows().reduction().all_succeed([&] {
-        std::vector<double> const origin = cholesky ? b.diagonal_moduli() : std::vector<double>();
-        for (Index k = 0; k < std::ssize(diagonal); ++k) {
-            double pivot = std::abs(diagonal[k]);
-            double const from = cholesky ? origin[rows[k]] : largest_entry;
-            if (cholesky) pivot *= pivot;
-            double large = pivot;
-            F const coupling = form.has_d() ? off_diagonal[k] : F(0);
-            if (double const e = std::abs(coupling); e > 0) {
-                // A 2x2 pivot is as small as its determinant over its largest entry.
-                F const next = diagonal[k + 1];
-                double const determinant =
-                    std::abs(diagonal[k] * next - coupling * conj_if(form.conjugate(), coupling));
-                large = std::max({e, pivot, static_cast<double>(std::abs(next))});
-                pivot = determinant / large;
-                ++k;
-            }
-            smallest = std::min(smallest, from > 0 ? pivot / from : 0.0);
-            largest = std::max(largest, from > 0 ? large / from : 0.0);
-        }
-    });
-    auto const maxima = b.rows().reduction().max(2, [&](std::span<double> values) {
-        values[0] = 1 / smallest; // maxima are at least 0
-        values[1] = largest;
-    });
-    return {1 / maxima[0], maxima[1]};
+template <class T>
+PivotRange relative_pivots(DistributedMatrix<T> const& b, bool cholesky, double enough, PivotRange const& own,
+                           FunctionRef<PivotRange(std::span<double const> origin)> own_from) {
+    auto const of_all = [&](PivotRange const& mine) {
+        auto const maxima = b.rows().reduction().max(2, [&](std::span<double> values) {
+            values[0] = 1 / mine.smallest; // maxima are at least 0
+            values[1] = mine.largest;
+        });
+        return PivotRange{1 / maxima[0], maxima[1]};
+    };
+    double const largest_entry = b.max_abs();
+    PivotRange range = of_all(own);
+    range.smallest = largest_entry > 0 ? range.smallest / largest_entry : 0;
+    range.largest = largest_entry > 0 ? range.largest / largest_entry : 0;
+    if (!cholesky || range.smallest > enough) return range;
+    std::vector<double> origin;
+    b.rows().reduction().all_succeed([&] { origin = b.diagonal_moduli(); });
+    return of_all(own_from(origin));
 }
 
 template <class T>
@@ -205,9 +191,6 @@ FactorErrors errors_of_factors(DistributedMatrix<T> const& a, ApplyInverse<T> co
     return errors;
 }
 
-#define ESPALIER_INSTANTIATE_PIVOTS(T, F)                                                                    \
-    template PivotRange relative_pivots<T, F>(DistributedMatrix<T> const&, FactorForm, std::span<F const>,   \
-                                              std::span<F const>, std::span<Index const>);
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template WeakestDirection weakest_direction<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&);     \
     template FactorErrors errors_of_factors<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&);         \
@@ -215,9 +198,8 @@ FactorErrors errors_of_factors(DistributedMatrix<T> const& a, ApplyInverse<T> co
                                        Index, MatrixOp);                                                     \
     template bool probe_grows_as_singular<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&,            \
                                              Interrupt*);                                                    \
-    ESPALIER_INSTANTIATE_PIVOTS(T, T)
+    template PivotRange relative_pivots<T>(DistributedMatrix<T> const&, bool, double, PivotRange const&,     \
+                                           FunctionRef<PivotRange(std::span<double const>)>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-ESPALIER_INSTANTIATE_PIVOTS(double, float)
-ESPALIER_INSTANTIATE_PIVOTS(std::complex<double>, std::complex<float>)
 
 } // namespace espalier

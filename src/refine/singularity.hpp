@@ -15,9 +15,10 @@
 
 #include <span>
 
+#include "core/function_ref.hpp"
 #include "core/interrupt.hpp"
 #include "distributed/distributed_matrix.hpp"
-#include "factor/factor.hpp"
+#include "factor/pivots.hpp"
 #include "refine/apply_inverse.hpp"
 
 namespace espalier {
@@ -52,18 +53,14 @@ template <class T> bool grows_as_singular(DistributedMatrix<T> const& a, std::sp
 template <class T> bool probe_grows_as_singular(DistributedMatrix<T> const& a,
                                                 ApplyInverse<T> const& apply_inverse, Interrupt* interrupt);
 
-/// The moduli of pivots relative to their origin.
-struct PivotRange {
-    double smallest = 0;
-    double largest = 0;
-};
-
-/// The range of the pivots of a factor of `b` in scalars F. Their origin is the diagonal entry for Cholesky,
-/// and the largest entry of the matrix otherwise. For Cholesky rows[k] is the local row of the k-th pivot of
-/// this process. `diagonal` and `off_diagonal` as in Pivots. Collective.
-template <class T, class F>
-PivotRange relative_pivots(DistributedMatrix<T> const& b, FactorForm form, std::span<F const> diagonal,
-                           std::span<F const> off_diagonal, std::span<Index const> rows);
+/// The range of the pivots of a factor of `b`. Their origin is the diagonal entry for Cholesky, and the
+/// largest entry of the matrix otherwise. Diagonal entries are read only if no pivot of Cholesky can be small
+/// otherwise: if the smallest one relative to the largest entry is above `enough`, the range is relative to
+/// that. `own` is the pivot_range() of this process without origin, and own_from(origin) that with one.
+/// Collective.
+template <class T>
+PivotRange relative_pivots(DistributedMatrix<T> const& b, bool cholesky, double enough, PivotRange const& own,
+                           FunctionRef<PivotRange(std::span<double const> origin)> own_from);
 
 /// Errors of a solution in maximum norms; infinite if it is not finite.
 struct FactorErrors {

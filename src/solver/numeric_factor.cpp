@@ -109,6 +109,7 @@ NumericFactor<T>::run(CscMatrix<T> const& working, NumericSettings const& settin
     FactorResult result;
     result.stats =
         espalier::factorize<F>(values, *assembly_, *plan_, *slot<F>(), context_.workers(), options);
+    pivots_ = result.stats.pivots;
     context_.on_all([&] {
         Topology const& topology = context_.topology();
         result.machine = topology.machine_name();
@@ -264,6 +265,7 @@ template <class T> bool NumericFactor<T>::can_update() const {
 }
 
 template <class T> LowRankResult NumericFactor<T>::update(CscMatrix<T> const& w, int sign, double largest) {
+    pivots_.reset();
     auto const change = [&](auto& factor, auto const& columns) {
         return update_low_rank(factor, columns, sign, largest, context_.workers(), context_.interrupt());
     };
@@ -298,18 +300,13 @@ template <class T> Determinant<T> NumericFactor<T>::determinant() {
     });
 }
 
-template <class T> PivotRange NumericFactor<T>::relative_pivots(DistributedMatrix<T> const& working) const {
-    return with_factor([&]<class F>(Factor<F> const& factor) {
-        std::vector<Index> rows; // kept unknowns and ghosts have no pivots
-        Pivots<F> const pivots = context_.on_all([&] {
-            for (CblkId k = 0; k < structure_->first_kept_cblk; ++k)
-                for (Index c = factor.cblk(k).first_col; factor.has_panel(k) && c < factor.cblk(k).end_col;
-                     ++c)
-                    rows.push_back(structure_->inverse[c]);
-            return pivots_of(factor);
-        });
-        return espalier::relative_pivots<T, F>(working, factor.form(), pivots.diagonal, pivots.off_diagonal,
-                                               rows);
+template <class T>
+PivotRange NumericFactor<T>::relative_pivots(DistributedMatrix<T> const& working, double enough) const {
+    return with_factor([&](auto const& factor) {
+        bool const cholesky = !factor.form().has_d() && !factor.form().has_upper();
+        auto const from = [&](std::span<double const> origin) { return pivot_range(factor, origin); };
+        PivotRange const own = pivots_ ? *pivots_ : from({});
+        return espalier::relative_pivots<T>(working, cholesky, enough, own, from);
     });
 }
 

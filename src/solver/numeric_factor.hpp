@@ -109,7 +109,7 @@ template <class T> class NumericFactor : public WorkingInverse<T> {
     /// Collective: returns det B by pivot_product().
     [[nodiscard]] Determinant<T> determinant();
     /// Collective: the pivots relative to their origin in the working system, by espalier::relative_pivots().
-    [[nodiscard]] PivotRange relative_pivots(DistributedMatrix<T> const& working) const;
+    [[nodiscard]] PivotRange relative_pivots(DistributedMatrix<T> const& working, double enough) const;
 
   private:
     template <class F> [[nodiscard]] std::unique_ptr<Factor<F>>& slot() {
@@ -144,6 +144,7 @@ template <class T> class NumericFactor : public WorkingInverse<T> {
     Offset own_values_ = 0;
     std::unique_ptr<Factor<T>> full_;
     std::unique_ptr<Factor<Low>> narrow_; ///< At most one of full_ and narrow_ is set.
+    std::optional<PivotRange> pivots_;    ///< Those of the own panels since the last factorization, if known.
     Workspace workspace_;                 ///< Memory of sweeps.
 };
 

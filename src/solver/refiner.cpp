@@ -146,7 +146,7 @@ template <class T> ApplyInverse<T> Refiner<T>::refined_inverse(bool is_checked, 
 template <class T> bool Refiner<T>::is_suspicious(NumericFactor<T> const& factor, Index pivots_replaced,
                                                   double roundoff, bool may_grow) const {
     if (pivots_replaced > 0) return true;
-    PivotRange const pivots = factor.relative_pivots(*working_);
+    PivotRange const pivots = factor.relative_pivots(*working_, too_small(roundoff));
     if (pivots.smallest <= too_small(roundoff)) return true;
     return may_grow && has_unusual_size(pivots) &&
            !(espalier::errors_of_factors<T>(*working_, inverse_of_working()).backward <=
@@ -162,9 +162,10 @@ template <class T> void Refiner<T>::examine(NumericFactor<T>& factor, Index pivo
                                     : FactorErrors{};
     };
     if (pivots_replaced == 0) {
-        PivotRange const pivots = factor.relative_pivots(*working_);
+        double const enough = too_small(static_cast<double>(epsilon<T>));
+        PivotRange const pivots = factor.relative_pivots(*working_, enough);
         if (has_unusual_size(pivots)) errors_of_factors_ = measured();
-        if (pivots.smallest > too_small(static_cast<double>(epsilon<T>))) return;
+        if (pivots.smallest > enough) return;
     } else if (FactorErrors const errors = measured(); !(errors.backward <= useless_error)) {
         errors_of_factors_ = errors;
     }

@@ -45,12 +45,7 @@ template <class T> void ScalarFactor<T>::check(CscMatrix<T> const& matrix) const
     if (!same)
         throw Error(Status::usage, "the matrix to factorize has another pattern than the one that was "
                                    "analyzed; call analyze again");
-    auto const* const numbers = reinterpret_cast<Real<T> const*>(matrix.values.data());
-    std::size_t const count = matrix.values.size() * (is_complex<T> ? 2 : 1);
-    std::size_t bad = 0; // counted without branches, so that the compiler uses vector instructions
-    for (std::size_t p = 0; p < count; ++p)
-        bad += !(std::abs(numbers[p]) <= std::numeric_limits<Real<T>>::max());
-    if (bad > 0 || symmetry_ == Symmetry::hermitian)
+    if (symmetry_ == Symmetry::hermitian || !all_finite<T>(matrix.values))
         matrix.validate(); // throws an error that names the entry
 }
 

@@ -217,17 +217,18 @@ template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& m
 template <class T> void Solver<T>::State::check_values(CscMatrix<T> const& matrix) {
     context_.on_root([&] {
         require_square(matrix);
-        PatternFingerprint const pattern(matrix);
+        PatternFingerprint const pattern(matrix, context_.threads());
         if (!(pattern == pattern_ || pattern == analysis_->pattern))
             throw Error(Status::usage, "the matrix to factorize has another pattern than the one that was "
                                        "analyzed; call analyze again");
-        matrix.validate();
+        require_valid_values(matrix, context_.threads());
         if (!(pattern == pattern_)) {
             factor_.drop_assembly();
             working_.clear();
         }
         pattern_ = pattern;
-        if (!system_->allow_singular) require_no_zero_row(matrix, analysis_->options.schur);
+        if (!system_->allow_singular)
+            require_no_zero_row(matrix, analysis_->options.schur, context_.threads());
         bool const narrow = analysis_->factors_narrow(options.mixed_precision);
         auto const needs = system_->is_incomplete
                                ? memory_needs()

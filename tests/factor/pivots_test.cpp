@@ -113,6 +113,38 @@ TEST(PivotProduct, IsTheDeterminant) {
     expect_determinant(complex("helmholtz3d:3"), Factorization::llt);
 }
 
+void expect_range(PivotRange const& range, double smallest, double largest) {
+    EXPECT_DOUBLE_EQ(range.smallest, smallest);
+    EXPECT_DOUBLE_EQ(range.largest, largest);
+}
+
+TEST(PivotRange, HasThePivotsOfTheMatrixAndTheirOrigin) {
+    CscMatrix<double> const diagonal{3, 3, Symmetry::symmetric, {0, 1, 2, 3}, {0, 1, 2}, {4, 9, 0.25}};
+    System<double> cholesky(diagonal, Factorization::llh, 1);
+    expect_range(cholesky.factorize().pivots, 0.25, 9);
+    std::vector<double> const origin{8, 9, 1};
+    expect_range(pivot_range<double>(cholesky.factor, origin), 0.25, 1);
+    std::vector<double> const zero(3);
+    expect_range(pivot_range<double>(cholesky.factor, zero), 0, 0);
+    // The pivots 3, -2 and a pair with determinant -16 + 0.5.
+    CscMatrix<double> const pair{
+        4, 4, Symmetry::symmetric, {0, 1, 2, 4, 5}, {0, 1, 2, 3, 3}, {3, -2, 0.5, 4, 1}};
+    System<double> ldl(pair, Factorization::ldlt, 1);
+    expect_range(ldl.factorize().pivots, 2, 4);
+    expect_range(System<double>(diagonal, Factorization::lu, 1).factorize().pivots, 0.25, 9);
+}
+
+TEST(PivotRange, IsTakenByTheTasks) {
+    for (auto const kind : {Factorization::llh, Factorization::ldlt, Factorization::lu})
+        for (int const workers : {1, 3}) {
+            System<double> system(shifted(real("lap2d:12"), -0.5), kind, workers);
+            PivotRange const range = system.factorize().pivots;
+            PivotRange const of_factor = pivot_range<double>(system.factor, std::span<double const>());
+            expect_range(range, of_factor.smallest, of_factor.largest);
+            EXPECT_GT(range.largest, range.smallest);
+        }
+}
+
 TEST(PivotProduct, CountsLocalInterchangesOfLu) { // cyclic permutations have determinant (-1)^(n - 1)
     for (Index const n : {2, 3, 4, 5, 12}) {
         auto const a =

@@ -188,10 +188,29 @@ TEST(DistributedRefine, PivotsOfAllProcessesCount) {
             if (a.rows().number(l) == 7) pivots[l] = 1e-9;
             if (a.rows().number(l) == 2) pivots[l] = -400;
         }
-        PivotRange const range =
-            relative_pivots<double, double>(a, FactorForm{.kind = Factorization::lu}, pivots, {}, {});
+        PivotRange own;
+        for (double const pivot : pivots) own += {std::abs(pivot), std::abs(pivot)};
+        PivotRange const range = relative_pivots<double>(a, false, 1, own, [](auto) { return PivotRange(); });
         EXPECT_DOUBLE_EQ(range.smallest, 1e-9 / 80);
         EXPECT_DOUBLE_EQ(range.largest, 5);
+    });
+}
+
+// The largest entry is 80.
+TEST(DistributedRefine, PivotsOfCholeskyAreRelativeToDiagonalEntriesIfThisMatters) {
+    System const system{test::DisturbedSystem<double>(Symmetry::general)};
+    system.on(3, [&](DistributedMatrix<double> const& a, ApplyInverse<double> const&) {
+        double const smallest = a.rows().comm().rank() == 1 ? 1e-3 : 1;
+        auto const smallest_of = [&](bool cholesky, double enough) {
+            auto const from = [&](std::span<double const> origin) {
+                EXPECT_EQ(std::ssize(origin), a.rows().count());
+                return PivotRange{2 * smallest, 2};
+            };
+            return relative_pivots<double>(a, cholesky, enough, {smallest, 1}, from).smallest;
+        };
+        EXPECT_DOUBLE_EQ(smallest_of(true, 1e-6), 1e-3 / 80);
+        EXPECT_DOUBLE_EQ(smallest_of(true, 1e-4), 2e-3);
+        EXPECT_DOUBLE_EQ(smallest_of(false, 1e-4), 1e-3 / 80);
     });
 }
 
