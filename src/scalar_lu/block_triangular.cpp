@@ -114,6 +114,9 @@ class Components {
         : pattern_(pattern), n_(pattern.order()), column_of_(n_), number_(n_, -1), low_(n_), next_(n_) {
         for (std::int32_t j = 0; j < n_; ++j) column_of_[row_of[j]] = j;
         order_.reserve(n_);
+        path_.reserve(n_);
+        open_.reserve(n_);
+        start_.reserve(2);
         start_.push_back(0);
     }
 

@@ -15,6 +15,8 @@ class BlockOrderer {
     BlockOrderer(PatternView const& pattern, ScalarPlan& plan)
         : pattern_(pattern), plan_(plan), form_(plan.form), place_(form_.row.size()) {
         for (std::int32_t k = 0; k < std::ssize(form_.row); ++k) place_[form_.row[k]] = k;
+        ptr_.reserve(form_.row.size() + 1);
+        ind_.reserve(pattern.ind.size());
     }
 
     void run(bool ordered) {

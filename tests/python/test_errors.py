@@ -176,6 +176,17 @@ def test_a_structurally_singular_matrix_is_an_error_and_a_numerically_singular_o
     assert solver.report["factor"]["numerically_singular"] and solver.report["factor"]["condition_estimate"] > 1e15
 
 
+def test_a_failed_factorization_keeps_the_analysis():
+    solver = espalier.Solver(symmetric=False, factorization="llh")
+    refuses(ValueError, lambda: solver.factorize(A))  # a general matrix has no Cholesky factor
+    assert solver.shape is None
+    solver = espalier.Solver(factorization="llh")
+    refuses(espalier.NotPositiveDefiniteError, lambda: solver.factorize(-laplacian(2)))
+    assert solver.shape == (8, 8) and solver.report["analysis"]["nnz_factor"] > 0
+    refuses(ValueError, lambda: solver.factorize(np.nan * laplacian(3)))
+    assert solver.shape == (8, 8)
+
+
 def test_an_accuracy_warning_points_to_the_caller():
     A, b = hermitian(), np.ones(50)
     with pytest.warns(espalier.AccuracyWarning, match="backward error") as found:

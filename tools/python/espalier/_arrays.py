@@ -72,7 +72,7 @@ def to_matrix(A: Any, dtype: np.dtype[Any], claimed: str) -> _core.Matrix:
     """Converts a scipy matrix to the library's form. It may have any index type, unsorted entries and duplicates."""
     if A.format not in ("csc", "csr", "coo"):
         A = A.tocsc()
-    rows, cols = (int(size) for size in A.shape)
+    rows, cols = A.shape
     if A.format != "coo" and len(A.indptr) and A.indptr[-1] == len(A.indices) == len(A.data):
         try:  # Arrays of suitable types need no conversion, which would take longer than small systems.
             return _MATRIX[dtype](A.format, rows, cols, A.indptr, A.indices, A.data, claimed)

@@ -193,7 +193,7 @@ def new_solver(
     name: Literal["llh", "ldlt", "ldlh", "lu"], symmetric: Symmetric, keywords: dict[str, Any]
 ) -> Solver:
     """A solver for a factor object."""
-    if "method" in keywords or "factorization" in keywords:
+    if keywords and ("method" in keywords or "factorization" in keywords):
         raise TypeError("factor objects determine the options method and factorization; use espalier.Solver")
     return Solver(symmetric=symmetric, factorization=name, **keywords)
 
@@ -218,7 +218,12 @@ def splu(
     """lu() with the arguments of scipy.sparse.linalg.splu. permc_spec chooses the ordering: "NATURAL", "MMD_ATA" and
     "MMD_AT_PLUS_A" (the option ordering="amd"), or "COLAMD" (the default ordering). The other arguments of scipy concern
     the algorithm of SuperLU and have no effect. The keywords are those of Solver."""
-    chosen = ordering_of(permc_spec, options)
-    if chosen is not None:
-        keywords.setdefault("ordering", chosen)
-    return lu(A, progress=progress, log=log, **keywords)
+    if permc_spec is not None or options:
+        chosen = ordering_of(permc_spec, options)
+        if chosen is not None:
+            keywords.setdefault("ordering", chosen)
+    if keywords or progress is not None or log is not None:
+        return lu(A, progress=progress, log=log, **keywords)
+    solver = Solver(symmetric=False, factorization="lu")
+    solver._factorize(A, None)
+    return GeneralFactor(solver)

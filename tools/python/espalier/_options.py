@@ -12,10 +12,13 @@ import numpy as np
 from . import _core
 
 _NAMES: list[str] = [row["name"] for row in _core.option_table()]
+_NAME_OF = {name.replace("-", "_"): name for name in _NAMES}
 
 
 def _spelled(name: str, value: Any) -> str:
     """Converts a value to the spelling of the espalier command."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, (bool, np.bool_)):
         return "on" if value else "off"
     if isinstance(value, (int, np.integer)):
@@ -24,8 +27,6 @@ def _spelled(name: str, value: Any) -> str:
         return repr(float(value))
     if isinstance(value, os.PathLike):
         return str(os.fspath(value))
-    if isinstance(value, str):
-        return value
     raise TypeError(f"option {name} is of type {type(value).__name__}; it must be a string, number or bool")
 
 
@@ -43,11 +44,11 @@ def set_options(options: _core.Options, settings: Mapping[str, Any]) -> None:
     """Applies keywords; None leaves an option unchanged. Raises TypeError for an unknown name or an unsupported type,
     and InputError (a ValueError) for an invalid value."""
     for keyword, value in settings.items():
-        name = keyword.replace("_", "-")
+        name = _NAME_OF.get(keyword)
         if keyword == "schur":
             if value is not None:
                 options.schur = _unknowns(value)
-        elif "-" in keyword or name not in _NAMES:
+        elif name is None:
             near = difflib.get_close_matches(keyword.replace("-", "_"), _keywords(), 1)
             hint = f"did you mean '{near[0]}'?" if near else f"the options are {', '.join(_keywords())}"
             raise TypeError(f"unknown option '{keyword}'; {hint}")
@@ -58,7 +59,7 @@ def set_options(options: _core.Options, settings: Mapping[str, Any]) -> None:
 
 def get_options(options: _core.Options) -> dict[str, str]:
     """The values by keyword, in the spelling of the command, without `schur`."""
-    return {keyword: options.get(keyword.replace("_", "-")) for keyword in _keywords() if keyword != "schur"}
+    return {keyword: options.get(_NAME_OF[keyword]) for keyword in _keywords() if keyword != "schur"}
 
 
 def default_options() -> dict[str, str]:
@@ -67,4 +68,4 @@ def default_options() -> dict[str, str]:
 
 
 def _keywords() -> list[str]:
-    return [*(name.replace("-", "_") for name in _NAMES), "schur"]
+    return [*_NAME_OF, "schur"]

@@ -122,6 +122,9 @@ class _Work(NamedTuple):
     symmetry: str
 
 
+_FLOAT64 = np.dtype(np.float64)
+
+
 class Solver:
     """A sparse direct solver.
 
@@ -155,7 +158,7 @@ class Solver:
         comm: Any = None,
         **options: Unpack[Keywords],
     ) -> None:
-        claim(symmetric, np.dtype(np.float64))  # raises early for an invalid value
+        claim(symmetric, _FLOAT64)  # raises early for an invalid value
         self._symmetric = symmetric
         self._receivers = (progress, log)
         self._listeners: _core.Listeners = (progress_function(progress), log_function(log))
@@ -264,6 +267,17 @@ class Solver:
         handle.analyze(matrix, self._listeners)
         self._work = _Work(handle, dtype, matrix.shape, matrix.symmetry)
 
+    def _factorize_new(self, handle: _core.Solver, matrix: _core.Matrix, dtype: np.dtype[Any]) -> None:
+        """Analyzes and factorizes in one call of the extension module, which takes less time for small systems."""
+        before = self._work
+        self._work = _Work(handle, dtype, matrix.shape, matrix.symmetry)
+        try:
+            handle.factorize(matrix, self._listeners)
+        except BaseException:
+            if not handle.is_analyzed(matrix):
+                self._work = before
+            raise
+
     def factorize(self, A: Any, *, reanalyze: bool = True) -> Solver:
         """Compute the factors of A. Analyzes A first if the last analysis was of another pattern, scalar type or symmetry.
         With reanalyze=False, another pattern or symmetry is an InputError. Returns the solver."""
@@ -273,8 +287,10 @@ class Solver:
     def _factorize(self, A: Any, dtype: np.dtype[Any] | None, reanalyze: bool = True) -> None:
         matrix, dtype = self._matrix_of(A, dtype)
         handle = self._handle_for(dtype)
-        is_new = self._work is None or self._work.handle is not handle
-        if is_new or (reanalyze and not handle.is_analyzed(matrix)):
+        if self._work is None or self._work.handle is not handle:
+            self._factorize_new(handle, matrix, dtype)
+            return
+        if reanalyze and not handle.is_analyzed(matrix):
             self._analyze(handle, matrix, dtype)
         handle.factorize(matrix, self._listeners)
 
