@@ -49,14 +49,19 @@ CutGraph part_of(CutGraph const& graph, Cut const& cut, int side, std::vector<Ve
         }
     result.ptr.reserve(count + 1);
     result.weight.reserve(count);
-    result.adj.reserve(edges);
+    result.adj.resize(edges + 1); // an entry that does not count is written behind the last one
+    Vertex* const adj = result.adj.data();
+    Offset end = 0;
     for (Vertex v = 0; v < graph.num_vertices(); ++v) {
         if (cut.part[v] != side) continue;
-        for (Vertex const w : graph.neighbours(v))
-            if (cut.part[w] == side) result.adj.push_back(number[w]);
-        result.ptr.push_back(std::ssize(result.adj));
+        for (Vertex const w : graph.neighbours(v)) {
+            adj[end] = number[w];
+            end += cut.part[w] == side ? 1 : 0;
+        }
+        result.ptr.push_back(end);
         result.weight.push_back(graph.weight[v]);
     }
+    result.adj.resize(end);
     return result;
 }
 

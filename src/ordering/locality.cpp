@@ -40,14 +40,16 @@ Graph renumbered(Graph const& graph, std::span<Index const> vertex_at, std::span
     Graph result;
     result.num_vertices = graph.num_vertices;
     result.ptr.reserve(vertex_at.size() + 1);
-    result.adj.reserve(graph.adj.size());
     if (!graph.weight.empty()) result.weight.reserve(vertex_at.size());
     for (Index const v : vertex_at) {
-        for (Index const w : graph.neighbours(v)) result.adj.push_back(number[w]);
-        std::sort(result.adj.begin() + result.ptr.back(), result.adj.end());
-        result.ptr.push_back(std::ssize(result.adj));
+        result.ptr.push_back(result.ptr.back() + graph.degree(v));
         if (!graph.weight.empty()) result.weight.push_back(graph.weight[v]);
     }
+    // Each vertex enters the lists of its neighbours, which makes these ascend.
+    result.adj.resize(graph.adj.size());
+    std::vector<Offset> next(result.ptr.begin(), result.ptr.end() - 1);
+    for (Index k = 0; k < result.num_vertices; ++k)
+        for (Index const w : graph.neighbours(vertex_at[k])) result.adj[next[number[w]]++] = k;
     return result;
 }
 

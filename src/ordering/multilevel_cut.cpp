@@ -234,38 +234,46 @@ void MultilevelCut::contract(CutGraph const& graph, std::vector<Vertex> const& n
         result.adj.resize(graph.ptr.back() + 1);
         result.edge_weight.resize(graph.ptr.back() + 1);
     }
-    place_.assign(coarse, -1);
-    if (graph.edge_weight.empty())
-        merge_lists(graph, number, result, [](Offset) { return 1; });
+    auto const merge = [&](auto& place_of) {
+        place_of.assign(coarse, -1);
+        if (graph.edge_weight.empty())
+            merge_lists(graph, number, place_of, result, [](Offset) { return 1; });
+        else
+            merge_lists(graph, number, place_of, result,
+                        [weight = graph.edge_weight.data()](Offset e) { return weight[e]; });
+    };
+    if (graph.ptr.back() < std::numeric_limits<std::int32_t>::max())
+        merge(place_); // half of the cache
     else
-        merge_lists(graph, number, result,
-                    [weight = graph.edge_weight.data()](Offset e) { return weight[e]; });
+        merge(wide_place_);
 }
 
 // Writes the lists of a contracted graph. The time of the ordering depends on the inner loop: it has no
 // branches, because no processor can predict which neighbours of a pair are the same.
-template <class WeightOfEdge>
-void MultilevelCut::merge_lists(CutGraph const& graph, std::vector<Vertex> const& number, CutGraph& result,
+template <class Place, class WeightOfEdge>
+void MultilevelCut::merge_lists(CutGraph const& graph, std::vector<Vertex> const& number,
+                                std::vector<Place>& place_of, CutGraph& result,
                                 WeightOfEdge const& weight_of_edge) {
     Vertex const* const numbers = number.data();
     Vertex const* const neighbours = graph.adj.data();
     Vertex* const adj = result.adj.data();
     std::int32_t* const edge_weight = result.edge_weight.data();
-    Offset* const places = place_.data();
-    Offset const inside = graph.ptr.back(); // takes the edges inside of pairs, behind all lists
-    Offset end = 0;
+    Place* const places = place_of.data();
+    auto const inside =
+        static_cast<Place>(graph.ptr.back()); // takes the edges inside of pairs, behind all lists
+    Place end = 0;
     for (Vertex v = 0; v < graph.num_vertices(); ++v) {
         Vertex const mate = mate_[v];
         if (mate < v) continue;
-        Offset const begin = end; // neighbours whose place is before it are new
+        Place const begin = end; // neighbours whose place is before it are new
         places[numbers[v]] = inside;
         edge_weight[inside] = 0;
         auto const add = [&](Vertex member) {
             for (Offset e = graph.ptr[member], last = graph.ptr[member + 1]; e < last; ++e) {
                 Vertex const w = numbers[neighbours[e]];
-                Offset const known = places[w];
-                Offset const is_new = known < begin ? 1 : 0;
-                Offset const place = known + (-is_new & (end - known));
+                Place const known = places[w];
+                Place const is_new = known < begin ? 1 : 0;
+                Place const place = known + (-is_new & (end - known));
                 std::int32_t const before = edge_weight[place] & static_cast<std::int32_t>(is_new - 1);
                 edge_weight[place] = before + weight_of_edge(e);
                 adj[place] = w;

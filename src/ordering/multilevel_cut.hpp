@@ -43,8 +43,9 @@ class MultilevelCut {
     void match_by_weight(CutGraph const& graph, std::int32_t largest, Visits visits);
     void match_at_distance_two(CutGraph const& graph, std::int32_t largest);
     void contract(CutGraph const& graph, std::vector<Vertex> const& number, Vertex coarse, CutGraph& result);
-    template <class WeightOfEdge> void merge_lists(CutGraph const& graph, std::vector<Vertex> const& number,
-                                                   CutGraph& result, WeightOfEdge const& weight_of_edge);
+    template <class Place, class WeightOfEdge>
+    void merge_lists(CutGraph const& graph, std::vector<Vertex> const& number, std::vector<Place>& place_of,
+                     CutGraph& result, WeightOfEdge const& weight_of_edge);
     void cut_at_level(CutGraph const& graph, Cut& cut);
     Vertex search(CutGraph const& graph, Vertex root);
     Vertex any_vertex(CutGraph const& graph) {
@@ -60,7 +61,9 @@ class MultilevelCut {
     std::vector<Level> levels_;
     std::vector<Vertex> mate_, waiting_, visits_;
     std::vector<std::int32_t> free_weight_; ///< match_by_weight(): weights of the vertices without a mate.
-    std::vector<Offset> place_;            ///< contract(): the entry of each neighbour of the current vertex.
+    /// contract(): the entry of each neighbour of the current vertex. One of them is used.
+    std::vector<std::int32_t> place_;
+    std::vector<Offset> wide_place_;
     std::vector<Vertex> distance_, queue_; ///< search().
     std::vector<std::uint8_t> part_;
     Cut candidate_, other_, attempt_;
