@@ -1,7 +1,11 @@
 // Orders the leaves of nested dissection, which are small regions, by minimum degree with halo.
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <numeric>
+#include <vector>
 
 #include "ordering/minimum_degree.hpp"
 #include "ordering/permutation.hpp"
@@ -20,6 +24,8 @@ class EliminationGame {
   public:
     explicit EliminationGame(Region const& region)
         : region_(region), inner_(region.num_interior), words_((region.num_vertices() + 63) / 64),
+          has_weights_(std::ranges::adjacent_find(region.weight, std::ranges::not_equal_to()) !=
+                       region.weight.end()),
           rows_(inner_ * words_, 0), degree_(inner_) {
         for (Index v = 0; v < inner_; ++v) {
             for (Index const w : region.neighbours(v)) row(v)[w / 64] |= bit(w);
@@ -28,13 +34,14 @@ class EliminationGame {
     }
 
     std::vector<Index> play() {
-        std::vector<Index> position(inner_, -1);
+        std::vector<Index> position(inner_);
         for (Index k = 0; k < inner_; ++k) {
-            Index best = inner_;
-            for (Index v = 0; v < inner_; ++v)
-                if (position[v] < 0 && (best == inner_ || degree_[v] < degree_[best])) best = v;
+            std::int32_t least = eliminated;
+            for (std::int32_t const degree : degree_) least = std::min(least, degree); // with vectors
+            Index const best = std::ranges::find(degree_, least) - degree_.begin();
             position[best] = k;
             eliminate(best);
+            degree_[best] = eliminated;
         }
         return position;
     }
@@ -56,23 +63,37 @@ class EliminationGame {
             }
     }
 
-    Index weight_of_row(Index v) {
+    std::int32_t weight_of_row(Index v) {
+        std::uint64_t const* const words = row(v);
+        if (!has_weights_) return count_bits(words);
         Index sum = 0;
-        for (Index k = 0; k < words_; ++k) {
-            std::uint64_t rest = row(v)[k];
-            if (region_.weight.empty())
-                sum += std::popcount(rest);
-            else
-                for (; rest != 0; rest &= rest - 1) sum += region_.weight[k * 64 + std::countr_zero(rest)];
-        }
-        return sum;
+        for (Index k = 0; k < words_; ++k)
+            for (std::uint64_t rest = words[k]; rest != 0; rest &= rest - 1)
+                sum += region_.weight[k * 64 + std::countr_zero(rest)];
+        return static_cast<std::int32_t>(std::min<Index>(sum, eliminated - 1));
     }
+
+    // Sums of neighbouring bits, pairs and quadruples. Processors of the baseline have no instruction for it.
+    std::int32_t count_bits(std::uint64_t const* words) const {
+        std::uint64_t sum = 0;
+        for (Index k = 0; k < words_; ++k) {
+            std::uint64_t x = words[k];
+            x -= x >> 1 & 0x5555555555555555;
+            x = (x & 0x3333333333333333) + (x >> 2 & 0x3333333333333333);
+            x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0f;
+            sum += x * 0x0101010101010101 >> 56;
+        }
+        return static_cast<std::int32_t>(sum);
+    }
+
+    static constexpr std::int32_t eliminated = std::numeric_limits<std::int32_t>::max();
 
     Region const& region_;
     Index inner_;
     Index words_;
+    bool has_weights_; // if all weights are equal, they do not matter
     std::vector<std::uint64_t> rows_;
-    std::vector<Index> degree_;
+    std::vector<std::int32_t> degree_; // or `eliminated`
 };
 
 Graph interior_of(Region const& region) {
