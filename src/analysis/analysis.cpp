@@ -126,23 +126,20 @@ template <class T> void Analysis<T>::fill(AnalysisReport& report) const {
     report.structural_rank = system.structural_rank();
     report.cost_model = cost_model;
     if (incomplete) return;
-    if (is_scalar()) {
-        report.nnz_factor = report.nnz_stored = scalar_lu ? scalar_lu->nnz_factor : scalar_ldl->nnz_factor;
-        report.flops = report.flops_stored =
-            (scalar_lu ? scalar_lu->flops : scalar_ldl->flops) * flop_factor<T>;
-        report.factor_bytes = static_cast<std::uint64_t>(report.nnz_factor) * sizeof(T);
-        if (scalar_lu) {
-            report.structural_rank = scalar_lu->form.structural_rank;
-            report.diagonal_blocks = scalar_lu->form.num_blocks();
-            report.largest_diagonal_block = scalar_lu->largest_block;
-        }
-        report.memory_bytes =
-            scalar_lu ? scalar_lu->bytes(sizeof(T), working_entries) : scalar_ldl->bytes(sizeof(T));
-        report.memory_bytes_of_process.assign(1, static_cast<double>(report.memory_bytes));
-        report.predicted_factor_s =
-            (scalar_lu ? predicted_scalar_seconds(*scalar_lu) : predicted_ldl_seconds(*scalar_ldl)) *
-            flop_factor<T>;
-        return;
+    auto const fill_scalar = [&](auto const& scalar_plan, std::uint64_t bytes) {
+        report.nnz_factor = report.nnz_stored = scalar_plan.nnz_factor;
+        report.flops = report.flops_stored = scalar_plan.flops * flop_factor<T>;
+        report.factor_bytes = static_cast<std::uint64_t>(scalar_plan.nnz_factor) * sizeof(T);
+        report.memory_bytes = bytes;
+        report.memory_bytes_of_process.assign(1, static_cast<double>(bytes));
+        report.predicted_factor_s = predicted_seconds(scalar_plan) * flop_factor<T>;
+    };
+    if (scalar_ldl) return fill_scalar(*scalar_ldl, scalar_ldl->bytes(sizeof(T)));
+    if (scalar_lu) {
+        report.structural_rank = scalar_lu->form.structural_rank;
+        report.diagonal_blocks = scalar_lu->form.num_blocks();
+        report.largest_diagonal_block = scalar_lu->largest_block;
+        return fill_scalar(*scalar_lu, scalar_lu->bytes(sizeof(T), working_entries));
     }
     double const sides = form.has_upper() ? 2 : 1;
     report.compressed_vertices = compressed_vertices;

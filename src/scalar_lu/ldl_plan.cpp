@@ -258,7 +258,7 @@ template <class T> std::optional<LdlPlan> plan_scalar_ldl(CscMatrix<T> const& a)
     return LdlPlanner<T>(a).run();
 }
 
-double predicted_ldl_seconds(LdlPlan const& plan) {
+double predicted_seconds(LdlPlan const& plan) {
     return 5e-9 * static_cast<double>(plan.nnz_factor) + plan.flops / 3e9;
 }
 
@@ -266,7 +266,7 @@ bool prefers_no_supernodes(LdlPlan const& plan) {
     auto const n = static_cast<double>(plan.order()), entries = static_cast<double>(plan.nnz_factor);
     // The costs of a column with supernodes are those for lu (scalar_plan.cpp).
     double const supernodal_s = 6.5e-9 * entries + 0.85e-6 * n + plan.flops / 30e9;
-    return predicted_ldl_seconds(plan) + 3e-9 * entries <= supernodal_s;
+    return predicted_seconds(plan) + 3e-9 * entries <= supernodal_s;
 }
 
 ESPALIER_INSTANTIATE_FUNCTION(symmetric_scales)

@@ -61,7 +61,7 @@ template <class T> void symmetric_scales(CscMatrix<T> const& a, std::vector<Real
 template <class T> std::optional<LdlPlan> plan_scalar_ldl(CscMatrix<T> const& a);
 
 /// Seconds of a factorization, in double precision.
-double predicted_ldl_seconds(LdlPlan const& plan);
+double predicted_seconds(LdlPlan const& plan);
 
 /// Whether to factorize without supernodes, by the predicted times of a factorization and a solve.
 bool prefers_no_supernodes(LdlPlan const& plan);

@@ -88,7 +88,7 @@ std::optional<ScalarPlan> plan_scalar_lu(PatternView const& pattern, bool ordere
     return plan;
 }
 
-double predicted_scalar_seconds(ScalarPlan const& plan) {
+double predicted_seconds(ScalarPlan const& plan) {
     return 7e-9 * static_cast<double>(plan.nnz_factor) + plan.flops / 3.5e9;
 }
 
@@ -98,7 +98,7 @@ bool prefers_no_supernodes(ScalarPlan const& plan) {
     // analysis.
     double const supernodal_s = 13e-9 * entries + 0.85e-6 * n + plan.flops / 30e9;
     double const solve_s = 3e-9 * entries;
-    return predicted_scalar_seconds(plan) + solve_s <= supernodal_s;
+    return predicted_seconds(plan) + solve_s <= supernodal_s;
 }
 
 } // namespace espalier

@@ -26,7 +26,7 @@ struct ScalarPlan {
 std::optional<ScalarPlan> plan_scalar_lu(PatternView const& pattern, bool ordered = true);
 
 /// Seconds of a refactorization without supernodes, in double precision with AVX2 or AVX-512.
-double predicted_scalar_seconds(ScalarPlan const& plan);
+double predicted_seconds(ScalarPlan const& plan);
 
 /// Whether to factorize without supernodes. Compares the predicted times of a refactorization and a solve,
 /// plus a tenth of the additional time of an analysis with supernodes. Supernodes compute faster, and cost
