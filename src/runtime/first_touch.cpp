@@ -1,16 +1,30 @@
 #include "runtime/first_touch.hpp"
 
 #include <algorithm>
+#include <mutex>
 
 #include "core/timer.hpp"
 #include "runtime/memory.hpp"
 
 namespace espalier {
 
+namespace {
+
+/// A huge page that takes longer comes from the host.
+constexpr double slow_huge_page = 1e-3; // seconds
+
+/// What touch_first_parts() has chosen for all arenas.
+struct RecentChoice {
+    std::mutex mutex;
+    PageChoice choice;
+    Timer since_change;
+};
+
+} // namespace
+
 // If small pages are not more than twice as fast as huge ones, they come from the host, too. Huge pages are
 // better then, because their address translations remain cached.
 bool PageChoice::took(double seconds) {
-    constexpr double slow_huge_page = 1e-3; // seconds
     constexpr int slow_parts = 2;
     if (is_final_) return false;
     bool const is_slow = seconds > (is_huge_ ? slow_huge_page : huge_s_ / 2);
@@ -43,6 +57,27 @@ void touch_part_of(std::span<std::byte> arena, int part, int parts) {
     };
     FirstTouch pages(arena.subspan(begin_of(part), begin_of(part + 1) - begin_of(part)));
     while (!pages.done()) pages.touch_part();
+}
+
+void touch_first_parts(std::span<std::byte> arena) {
+    constexpr double lasts = 1; // seconds
+    constexpr int most_parts = 4;
+    static RecentChoice recent;
+    std::lock_guard const lock(recent.mutex);
+    PageChoice& choice = recent.choice;
+    if (recent.since_change.seconds() > lasts) choice = PageChoice();
+    if (!choice.is_huge()) choose_pages(arena, false);
+    for (int part = 0; part < most_parts && !choice.is_final() && arena.size() >= Arena::alignment; ++part) {
+        Timer const timer;
+        populate(arena.first(Arena::alignment));
+        double const seconds = timer.seconds();
+        arena = arena.subspan(Arena::alignment);
+        if (choice.took(seconds)) {
+            recent.since_change = Timer();
+            choose_pages(arena, choice.is_huge());
+        }
+        if (seconds <= slow_huge_page) break;
+    }
 }
 
 } // namespace espalier

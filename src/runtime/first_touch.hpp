@@ -12,6 +12,8 @@ namespace espalier {
 class PageChoice {
   public:
     [[nodiscard]] bool is_huge() const { return is_huge_; }
+    /// Whether the size will not change any more, because small pages were slow, too.
+    [[nodiscard]] bool is_final() const { return is_final_; }
     /// The time that Arena::alignment bytes have taken in pages of the current size. Returns whether this
     /// size changes.
     bool took(double seconds);
@@ -40,5 +42,10 @@ class FirstTouch {
 /// Touches one of `parts` consecutive parts of an arena that nobody has touched yet. All but the last are
 /// multiples of Arena::alignment.
 void touch_part_of(std::span<std::byte> arena, int part, int parts);
+
+/// Chooses the pages of an arena that nobody has touched yet and that is not to be touched as a whole now.
+/// Touches one to four parts of Arena::alignment bytes if it has so many. What is chosen holds for the arenas
+/// of the next second. Thread-safe.
+void touch_first_parts(std::span<std::byte> arena);
 
 } // namespace espalier

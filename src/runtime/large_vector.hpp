@@ -1,5 +1,6 @@
 // Vectors for large arrays that are written right after they are made: they are on huge pages, because faults
-// of small pages cost more than the work on them, and resize() leaves new entries uninitialized.
+// of small pages cost more than the work on them, and on pages that this process has used before if possible
+// (kept_pages.hpp). resize() leaves new entries uninitialized.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/kept_pages.hpp"
 #include "runtime/memory.hpp"
 
 namespace espalier {
@@ -24,16 +26,15 @@ template <class T> struct LargeAllocator {
         if (count > std::numeric_limits<std::size_t>::max() / 2 / sizeof(T)) throw std::bad_alloc();
         std::size_t const bytes = count * sizeof(T);
         if (!is_large(count)) return static_cast<T*>(::operator new(bytes));
-        std::size_t const pages = (bytes + Arena::alignment - 1) / Arena::alignment;
-        auto* const memory = static_cast<std::byte*>(::operator new(pages * Arena::alignment, alignment));
-        prefer_huge_pages({memory, pages * Arena::alignment});
-        return reinterpret_cast<T*>(memory);
+        return reinterpret_cast<T*>(Arena::of_kept_pages(bytes, Allocation::global).release());
     }
     void deallocate(T* memory, std::size_t count) noexcept {
-        if (is_large(count))
-            ::operator delete(memory, alignment);
-        else
+        if (is_large(count)) {
+            std::size_t const pages = (count * sizeof(T) + Arena::alignment - 1) / Arena::alignment;
+            keep_pages({reinterpret_cast<std::byte*>(memory), pages * Arena::alignment});
+        } else {
             ::operator delete(memory);
+        }
     }
     template <class U> void construct(U* entry) noexcept { ::new (static_cast<void*>(entry)) U; }
     template <class U, class... Args> void construct(U* entry, Args&&... args) {
@@ -42,7 +43,6 @@ template <class T> struct LargeAllocator {
     bool operator==(LargeAllocator const&) const = default;
 
   private:
-    static constexpr std::align_val_t alignment{Arena::alignment};
     static bool is_large(std::size_t count) { return count * sizeof(T) >= Arena::alignment / 2; }
 };
 

@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include "core/mix_bits.hpp"
+#include "runtime/first_touch.hpp"
+#include "runtime/kept_pages.hpp"
 
 namespace espalier {
 
@@ -85,7 +87,11 @@ void Arena::map(std::size_t bytes) {
     if (bytes > std::numeric_limits<std::ptrdiff_t>::max() - 2 * alignment)
         fail_allocation(bytes, "more than the address space holds");
     if (bytes >= checked_bytes) {
-        std::uint64_t const available = available_memory_bytes();
+        std::uint64_t available = available_memory_bytes();
+        if (bytes > available) {
+            release_kept_pages();
+            available = available_memory_bytes();
+        }
         if (bytes > available) fail_allocation(bytes, fmt::format("only {} are available", available));
     }
     mapped_ = round_up(bytes, page_bytes());
@@ -123,8 +129,36 @@ Arena Arena::on_nodes(std::span<NodeRange const> ranges) {
     return arena;
 }
 
+Arena Arena::of_kept_pages(std::size_t bytes, Allocation allocation) {
+    if (bytes < huge_page_threshold) return Arena(bytes, allocation);
+    Arena arena;
+    auto const pages =
+        bytes <= most_kept_bytes ? take_kept_pages(round_up(bytes, alignment)) : std::span<std::byte>();
+    if (pages.empty()) {
+        arena = Arena(bytes, allocation);
+        if (has_one_node()) touch_first_parts({arena.data_, arena.mapped_});
+    } else {
+        arena.data_ = pages.data();
+        arena.size_ = bytes;
+        arena.mapped_ = pages.size();
+        arena.fresh_ = false;
+        arena.allocation_ = allocation;
+    }
+    arena.keeps_pages_ = true;
+    return arena;
+}
+
+std::byte* Arena::release() {
+    size_ = mapped_ = 0;
+    return std::exchange(data_, nullptr);
+}
+
 Arena::~Arena() {
-    if (data_) munmap(data_, mapped_);
+    if (!data_) return;
+    if (keeps_pages_)
+        keep_pages({data_, mapped_});
+    else
+        munmap(data_, mapped_);
 }
 
 Arena::Arena(Arena&& other) noexcept {
@@ -142,6 +176,7 @@ void Arena::swap(Arena& other) noexcept {
     std::swap(size_, other.size_);
     std::swap(mapped_, other.mapped_);
     std::swap(fresh_, other.fresh_);
+    std::swap(keeps_pages_, other.keeps_pages_);
     std::swap(allocation_, other.allocation_);
 }
 

@@ -30,6 +30,12 @@ class Arena {
     /// fewer available: it would grant them now and kill the process later.
     Arena(std::size_t bytes, Allocation allocation);
 
+    /// `bytes` with any contents. Large arrays take pages that this process has used before, if it has kept
+    /// enough of them (kept_pages.hpp), and their pages are kept afterwards. Errors as above.
+    static Arena of_kept_pages(std::size_t bytes, Allocation allocation);
+    /// Gives up the memory, and returns it. It is a multiple of page_bytes(), for keep_pages().
+    std::byte* release();
+
     /// An allocation distributed over nodes: consecutive ranges whose pages are preferably placed on their
     /// nodes, whichever thread touches them first. A page that two ranges share belongs to the one with its
     /// first byte. If a node is full or not available to this process, the system uses another one;
@@ -67,6 +73,7 @@ class Arena {
     std::size_t size_ = 0;
     std::size_t mapped_ = 0;
     bool fresh_ = true;
+    bool keeps_pages_ = false;
     Allocation allocation_ = Allocation::local;
 };
 

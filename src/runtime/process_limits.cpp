@@ -18,6 +18,8 @@
 #endif
 #include <sys/resource.h>
 
+#include "runtime/kept_pages.hpp"
+
 namespace espalier {
 
 namespace {
@@ -146,6 +148,7 @@ ResidentMemory recent_resident_memory() {
 }
 
 void return_free_memory() {
+    release_kept_pages();
 #ifdef __GLIBC__
     malloc_trim(0);
 #endif

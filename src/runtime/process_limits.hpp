@@ -20,8 +20,8 @@ struct ResidentMemory {
 /// reading.
 ResidentMemory recent_resident_memory();
 
-/// Returns free pages of the heap to the system, which malloc() would keep: all threads' pools, if the C
-/// library can. Takes about a millisecond for each 100 MB of the heap.
+/// Returns kept pages (kept_pages.hpp), and free pages of the heap, to the system, which malloc() would keep:
+/// all threads' pools, if the C library can. Takes about a millisecond for each 100 MB of the heap.
 void return_free_memory();
 
 /// The memory that can be allocated without swapping and without being killed: the minimum of the system's

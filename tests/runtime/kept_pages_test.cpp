@@ -1,0 +1,103 @@
+#include "runtime/kept_pages.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "runtime/first_touch.hpp"
+#include "runtime/large_vector.hpp"
+#include "runtime/memory.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr std::size_t huge = Arena::alignment;
+
+/// Begins and ends without kept pages. On several NUMA nodes nothing is kept.
+class KeptPages : public testing::Test {
+  protected:
+    void SetUp() override {
+        release_kept_pages();
+        if (!has_one_node()) GTEST_SKIP() << "several NUMA nodes";
+    }
+    void TearDown() override { release_kept_pages(); }
+};
+
+/// Pages that nobody else has.
+std::span<std::byte> some_pages(std::size_t count) {
+    return {Arena(count * huge, Allocation::global).release(), count * huge};
+}
+
+TEST_F(KeptPages, AreTheNextOnesThatFit) {
+    auto const pages = some_pages(5);
+    std::ranges::fill(pages, std::byte{1});
+    EXPECT_TRUE(take_kept_pages(huge).empty());
+    keep_pages(pages.first(huge));
+    keep_pages(pages.subspan(2 * huge));
+    EXPECT_TRUE(take_kept_pages(4 * huge).empty());
+    auto const one = take_kept_pages(huge); // the smallest range that is large enough
+    EXPECT_EQ(one.data(), pages.data());
+    EXPECT_EQ(one.size(), huge);
+    auto const two = take_kept_pages(2 * huge);
+    EXPECT_EQ(two.data(), pages.data() + 2 * huge);
+    std::ranges::fill(two, std::byte{2});
+    EXPECT_TRUE(take_kept_pages(2 * huge).empty());
+    EXPECT_EQ(take_kept_pages(huge).data(), pages.data() + 4 * huge);
+    for (std::size_t page = 0; page < 5; ++page) keep_pages(pages.subspan(page * huge, huge));
+}
+
+TEST_F(KeptPages, AreUnitedWithTheirNeighbours) {
+    auto const pages = some_pages(4);
+    for (std::size_t const page : {3, 0, 1, 2}) keep_pages(pages.subspan(page * huge, huge));
+    auto const all = take_kept_pages(4 * huge);
+    EXPECT_EQ(all.data(), pages.data());
+    keep_pages(all);
+}
+
+TEST_F(KeptPages, AreReturnedToTheSystemFromALimitOn) {
+    std::size_t const half = most_kept_bytes / 2;
+    auto const pages = some_pages(most_kept_bytes / huge + 3);
+    keep_pages(pages.first(half)); // gaps of one page separate the ranges
+    keep_pages(pages.subspan(half + huge, half - huge));
+    auto const last = pages.last(huge);
+    keep_pages(last);
+    EXPECT_TRUE(take_kept_pages(half + huge).empty());
+    EXPECT_EQ(take_kept_pages(half).data(), pages.data());
+    keep_pages(pages.first(half));
+    keep_pages(pages.subspan(half, huge)); // unites two ranges; together with the last page too much is kept
+    EXPECT_EQ(take_kept_pages(2 * half).data(), pages.data());
+    EXPECT_TRUE(take_kept_pages(huge).empty());
+    keep_pages(pages.first(2 * half));
+    keep_pages(pages.subspan(2 * half, huge));
+    EXPECT_TRUE(take_kept_pages(huge).empty());
+}
+
+TEST_F(KeptPages, ServeArenasAndVectors) {
+    Arena first = Arena::of_kept_pages(3 * huge, Allocation::local);
+    std::byte* const data = first.data();
+    first = {};
+    EXPECT_TRUE(Arena(3 * huge, Allocation::local).fresh()); // has zeros, and so none of them
+    LargeVector<int> vector(3 * huge / sizeof(int));
+    EXPECT_EQ(reinterpret_cast<std::byte*>(vector.data()), data);
+    vector = LargeVector<int>(); // {} would keep the memory
+    Arena const second = Arena::of_kept_pages(2 * huge + 1, Allocation::local);
+    EXPECT_EQ(second.data(), data);
+    EXPECT_EQ(second.size(), 2 * huge + 1);
+    EXPECT_FALSE(second.fresh());
+    EXPECT_TRUE(
+        Arena::of_kept_pages(1000, Allocation::local).fresh()); // small arenas have pages of their own
+}
+
+TEST_F(KeptPages, AreTouchedInPart) {
+    Arena const arena(8 * huge, Allocation::local);
+    touch_first_parts(arena.bytes());
+    PageLocation const pages = query_nodes(arena.bytes());
+    if (pages.unknown_bytes > 0) GTEST_SKIP() << "the system does not state the nodes of pages";
+    EXPECT_GE(pages.untouched_bytes, 4 * huge);
+    touch_first_parts(arena.bytes().first(huge / 2)); // too small for a part
+    EXPECT_TRUE(std::ranges::all_of(arena.bytes(), [](std::byte b) { return b == std::byte{0}; }));
+}
+
+} // namespace
+} // namespace espalier
