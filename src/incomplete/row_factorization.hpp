@@ -287,14 +287,26 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
         row[p] *= pivots.diagonal_factor;
         T const diagonal = row[p];
         // l(k) = a(k) / u(k, k), and a(j) -= l(k) u(k, j).
-        visit_row(lower, p, [row, inverse, &upper](BlockRow k, T& factor) {
-            T const of_row = times(row[k], inverse[k]);
-            factor = of_row;
-            visit_row(upper, k,
-                      [row, of_row](BlockRow j, T const& value) { row[j] -= times(of_row, value); });
+        visit_row(lower, p, [&, row, inverse](BlockRow k, T& factor) __attribute__((always_inline)) {
+            factor = times(row[k], inverse[k]);
+            subtract(factor, k);
         });
         visit_row(upper, p, [row](BlockRow j, T& value) { value = row[j]; });
         inverse[p] = T(1) / accept(pivots, row[p], diagonal, pivots.bound(largest, diagonal));
+    }
+
+    /// a(j) -= factor * u(k, j). Not unrolled: two entries at a time take up to 15 % longer for long rows.
+    [[gnu::always_inline]] inline void subtract(T factor, BlockRow k) const {
+        RowStorage<T> const& upper = arrays_.upper;
+        BlockRow const* column = upper.columns() + upper.begin(k);
+        T const* value = upper.values() + upper.begin(k);
+        std::int32_t const length = upper.length(k);
+        T* const row = row_;
+        if (upper.stride(k) == 1)
+            for (std::int32_t e = 0; e < length; ++e) row[column[e]] -= times(factor, value[e]);
+        else
+            for (std::int32_t e = length; e > 0; --e, column += group_rows, value += group_rows)
+                row[*column] -= times(factor, *value);
     }
 
     FactorArrays<T> arrays_;
