@@ -114,19 +114,21 @@ LargeVector<Offset> lengths_of(RowPattern const& pattern) {
 
 void EntryMap::allocate() {
     Offset const count = ptr_.back();
-    memory_[0] =
-        Arena((count + ahead) * (is_narrow_ ? sizeof(std::int32_t) : sizeof(Offset)), Allocation::local);
-    memory_[1] = Arena(in_order_ ? 0 : count * sizeof(BlockRow), Allocation::local);
+    memory_[0] = Arena::of_kept_pages((count + ahead) * (is_narrow_ ? sizeof(std::int32_t) : sizeof(Offset)),
+                                      Allocation::local);
+    memory_[1] = Arena::of_kept_pages(in_order_ ? 0 : count * sizeof(BlockRow), Allocation::local);
     if (is_narrow_)
         narrow_ = memory_[0].as<std::int32_t>();
     else
         wide_ = memory_[0].as<Offset>();
+    for (Offset part = count; part < count + ahead; ++part) set_source(part, 0);
     column_ = memory_[1].as<BlockRow>();
     if (whole_blocks_) {
-        memory_[2] = Arena((count + blocks_ahead) * sizeof(std::int32_t), Allocation::local);
+        memory_[2] = Arena::of_kept_pages((count + blocks_ahead) * sizeof(std::int32_t), Allocation::local);
         column_distance_ = memory_[2].as<std::int32_t>();
+        std::ranges::fill(column_distance_.subspan(count), 0);
     } else if (has_blocks_) {
-        memory_[2] = Arena(count, Allocation::local);
+        memory_[2] = Arena::of_kept_pages(count, Allocation::local);
         in_block_ = memory_[2].as<std::uint8_t>();
     }
 }

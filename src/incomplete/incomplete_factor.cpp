@@ -57,8 +57,12 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
           lower_(pattern_, order_, SweepDirection::forward, sizes_.block_size, allocation_, team),
           upper_(pattern_, order_, SweepDirection::backward, sizes_.block_size, allocation_, team) {
         end_storage();
-        if (moves_pages()) place_written_pages();
         map_entries(a, options, interrupt);
+        lower_.allocate_values(order_, sizes_.block_size, allocation_, team);
+        upper_.allocate_values(order_, sizes_.block_size, allocation_, team);
+        allocate_inverse();
+        if (moves_pages()) place_written_pages();
+        end_symbolic();
         sizes_.bytes += lower_.packed_bytes() + upper_.packed_bytes();
         if (symmetry_ == Symmetry::general)
             sizes_.transposed_bytes = TransposedFactor<T>::bytes(sizes_.nnz_factor / entries_of_block(),
@@ -111,8 +115,9 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
         std::vector<std::unique_ptr<RowFactorizer>> rows;
         rows.reserve(order_.num_workers);
         bool const is_symmetric = symmetry_ != Symmetry::general && sizes_.block_size == 1;
-        SymmetricMatrix<T> const matrix{a, order_, source_rows(),
-                                        is_symmetric && !rule.positive ? bound_of_moduli(a) : Real<T>(0)};
+        SymmetricMatrix<T> const matrix{
+            a, order_, source_rows(),
+            is_symmetric && !rule.positive && order_.num_workers > 1 ? bound_of_moduli(a) : Real<T>(0)};
         for (WorkerId w = 0; w < order_.num_workers; ++w)
             if (is_symmetric)
                 rows.push_back(std::make_unique<SymmetricRowFactorization<T>>(arrays, matrix, memory[w]));

@@ -68,9 +68,12 @@ IncompleteStructure::IncompleteStructure(StoredPattern const& a, EntryType type,
     check(interrupt);
     runs_.emplace(order_, team, options.runtime);
     sizes_.coarsen_s = ordering.seconds();
-    inverse_ = Arena(order_.row_at.size() * entries_of_block() * type.bytes, allocation_);
-    if (allocation_ == Allocation::global) populate(inverse_.bytes());
     storage_begin_ = timer_.seconds();
+}
+
+void IncompleteStructure::allocate_inverse() {
+    inverse_ = Arena::of_kept_pages(order_.row_at.size() * entries_of_block() * type_.bytes, allocation_);
+    if (allocation_ == Allocation::global) populate(inverse_.bytes());
 }
 
 RowCosts IncompleteStructure::row_costs(IncompleteOptions const& options) const {
@@ -90,7 +93,6 @@ void IncompleteStructure::map_entries(StoredPattern const& a, IncompleteOptions 
     check(interrupt);
     find_source_rows(options.positions);
     find_sizes(pattern, row_costs(options));
-    sizes_.symbolic_s = timer_.seconds() - sizes_.coarsen_s;
 }
 
 void IncompleteStructure::find_sizes(RowPattern const& pattern, RowCosts const& costs) {
@@ -163,8 +165,10 @@ void IncompleteStructure::require_size(Index rows, Offset stored) const {
 
 std::span<Arena const> IncompleteStructure::current_rows() {
     current_rows_.reserve(order_.num_workers);
-    while (std::ssize(current_rows_) < order_.num_workers)
-        current_rows_.emplace_back(bytes_of_current_row(), Allocation::local);
+    while (std::ssize(current_rows_) < order_.num_workers) {
+        current_rows_.push_back(Arena::of_kept_pages(bytes_of_current_row(), Allocation::local));
+        std::ranges::fill(current_rows_.back().bytes(), std::byte(0));
+    }
     return current_rows_;
 }
 
@@ -208,7 +212,7 @@ std::span<std::byte> IncompleteStructure::workspace(Index columns) {
     std::size_t const bytes = size_ * columns * type_.bytes;
     if (work_.size() >= bytes) return work_.bytes();
     if (order_.node_of_chunk.empty() || allocation_ != Allocation::local) {
-        work_ = Arena(bytes, allocation_);
+        work_ = Arena::of_kept_pages(bytes, allocation_);
     } else { // the entries of each worker's rows are on its node
         std::vector<NodeRange> ranges;
         for (WorkerId w = 0; w < order_.num_workers; ++w) {

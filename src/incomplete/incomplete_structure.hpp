@@ -40,6 +40,9 @@ class IncompleteStructure {
     void end_storage() { sizes_.storage_s = timer_.seconds() - storage_begin_; }
     /// Maps the entries of A to the rows of the factor, and completes the sizes.
     void map_entries(StoredPattern const& a, IncompleteOptions const& options, Interrupt* interrupt);
+    void allocate_inverse();
+    /// Ends the time that IncompleteSizes::symbolic_s states.
+    void end_symbolic() { sizes_.symbolic_s = timer_.seconds() - sizes_.coarsen_s; }
     /// A dry run of the factorization, in which each chunk writes the values that written(chunk) returns.
     /// Their pages move to the node of the chunk if workers are bound.
     void place_pages(std::size_t page_bytes, std::function<std::span<std::byte>(TaskId)> const& written);
@@ -100,7 +103,7 @@ class IncompleteStructure {
     void find_sizes(RowPattern const& pattern, RowCosts const& costs);
 
     LargeVector<BlockRow> source_row_; ///< source_rows(), unless they are order_.row_at.
-    Timer timer_;                      ///< Measures the constructor and map_entries().
+    Timer timer_;                      ///< Measures until end_symbolic().
     double storage_begin_ = 0;
     TeamNodes nodes_;
     bool distributes_ = false;                 ///< Whether the chunks have NUMA nodes.

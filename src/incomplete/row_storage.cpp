@@ -18,6 +18,11 @@ namespace {
 /// ILU(1) of a lattice would take longer, and only the backward sweep of a dissection would gain.
 constexpr std::int32_t longest_upper_in_group = 4;
 
+/// The number of blocks of row i in L or in U.
+Offset length_of(RowPattern const& pattern, BlockRow i, bool in_lower) {
+    return in_lower ? pattern.diagonal[i] - pattern.ptr[i] : pattern.ptr[i + 1] - pattern.diagonal[i] - 1;
+}
+
 /// Appends the runs of a chunk to a list, and joins neighbours that differ only in their numbers of rows.
 class JoinedRuns {
   public:
@@ -54,12 +59,13 @@ template <class T> class RowStorage<T>::Placement {
             longest_in_group_ = forward_ ? std::numeric_limits<std::int32_t>::max() : longest_upper_in_group;
     }
 
-    /// Places the rows at the positions first .. end - 1, whose lengths are known, from the block `begin` on.
+    /// Places the rows at the positions first .. end - 1 from the block `begin` on.
     /// Calls add(rows) for each single row and each group in the order of the sweep. Returns the end of the
     /// last row.
     template <class Add> Offset place(BlockRow first, BlockRow end, Offset begin, Add const& add) {
         first_ = first;
         end_ = end;
+        find_lengths();
         divide(begin);
         place_columns();
         for (BlockRow k = 0; k < end - first;) {
@@ -75,6 +81,13 @@ template <class T> class RowStorage<T>::Placement {
   private:
     /// Row k in the order of the sweep.
     [[nodiscard]] Row& row(BlockRow k) const { return rows_[forward_ ? first_ + k : end_ - 1 - k]; }
+
+    void find_lengths() {
+        for (BlockRow k = first_; k < end_; ++k) {
+            BlockRow const i = order_.ascending[k];
+            rows_[position_of_[i]] = {0, length_of(pattern_, i, forward_), false};
+        }
+    }
 
     /// Forms groups and finds the places of the rows.
     void divide(Offset next) {
@@ -131,8 +144,9 @@ template <class T> class RowStorage<T>::Placement {
 template <class T>
 RowStorage<T>::RowStorage(RowPattern const& pattern, ExecutionOrder const& order, SweepDirection direction,
                           int block_size, Allocation allocation, WorkerTeam& team)
-    : forward_(direction == SweepDirection::forward), rows_(order.num_rows() * sizeof(Row), allocation),
-      chunks_(order.num_chunks()), runs_(order.num_workers), packed_(order.num_workers) {
+    : forward_(direction == SweepDirection::forward),
+      rows_(Arena::of_kept_pages(order.num_rows() * sizeof(Row), allocation)), chunks_(order.num_chunks()),
+      runs_(order.num_workers), packed_(order.num_workers) {
     if (pattern.num_blocks() > most_blocks)
         throw Error(Status::unsupported,
                     fmt::format("an incomplete factor has {} blocks; at most {} are possible",
@@ -146,7 +160,7 @@ RowStorage<T>::RowStorage(RowPattern const& pattern, ExecutionOrder const& order
             if (w < order.num_workers) for_each_chunk(w, body);
         });
     };
-    on_workers([&](std::int32_t chunk) { chunks_[chunk].blocks.last = find_lengths(pattern, order, chunk); });
+    on_workers([&](std::int32_t chunk) { chunks_[chunk].blocks.last = count_blocks(pattern, order, chunk); });
     bool const forms_groups = block_size == 1 && !is_complex<T>;
     Offset blocks = 0;
     for (WorkerId w = 0; w < order.num_workers; ++w) {
@@ -158,39 +172,47 @@ RowStorage<T>::RowStorage(RowPattern const& pattern, ExecutionOrder const& order
         if (forms_groups)
             packed_[w].reserve(blocks - blocks_before); // its pages are touched only if they are used
     }
-    columns_ = Arena(blocks * sizeof(BlockRow), allocation);
-    values_ = Arena(blocks * block_size * block_size * sizeof(T), allocation);
+    columns_ = Arena::of_kept_pages(blocks * sizeof(BlockRow), allocation);
     auto const place = [&](std::int32_t chunk) {
         Placement placement(*this, pattern, order, forms_groups);
         place_chunk(placement, chunk, order);
-        if (!order.node_of_chunk.empty() && allocation != Allocation::global)
-            populate(std::as_writable_bytes(values_of(chunk, Index(block_size) * block_size)));
     };
-    if (allocation == Allocation::global) {
+    if (allocation == Allocation::global)
         for (std::int32_t chunk = 0; chunk < order.num_chunks(); ++chunk) place(chunk);
-        populate(values_.bytes());
-    } else {
+    else
         on_workers(place);
-    }
     for (auto& list : packed_)
-        if (list.empty()) list = {};
+        if (list.empty()) list = LargeVector<BlockRow>(); // {} would keep the memory
 }
 
-/// Finds the lengths of the rows of a chunk. Returns the number of their blocks.
-template <class T> Offset RowStorage<T>::find_lengths(RowPattern const& pattern, ExecutionOrder const& order,
-                                                      std::int32_t chunk) {
-    Offset blocks = 0;
+template <class T> void RowStorage<T>::allocate_values(ExecutionOrder const& order, int block_size,
+                                                       Allocation allocation, WorkerTeam& team) {
+    Index const entries_of_block = Index(block_size) * block_size;
+    values_ = Arena::of_kept_pages(num_blocks() * entries_of_block * sizeof(T), allocation);
+    if (allocation == Allocation::global) {
+        populate(values_.bytes());
+    } else if (!order.node_of_chunk.empty()) {
+        team.for_each_worker([&](WorkerId w) {
+            if (w >= order.num_workers) return;
+            for (std::int32_t chunk = order.worker_ptr[w]; chunk < order.worker_ptr[w + 1]; ++chunk)
+                populate(std::as_writable_bytes(values_of(chunk, entries_of_block)));
+        });
+    }
+}
+
+/// The number of blocks in the rows of a chunk.
+template <class T> Offset RowStorage<T>::count_blocks(RowPattern const& pattern, ExecutionOrder const& order,
+                                                      std::int32_t chunk) const {
+    Offset blocks = 0, longest = 0;
     for (BlockRow k = order.chunk_ptr[chunk]; k < order.chunk_ptr[chunk + 1]; ++k) {
-        BlockRow const i = order.ascending[k];
-        Offset const length =
-            forward_ ? pattern.diagonal[i] - pattern.ptr[i] : pattern.ptr[i + 1] - pattern.diagonal[i] - 1;
-        if (length > longest_row)
-            throw Error(Status::unsupported,
-                        fmt::format("a row of an incomplete factor has {} blocks; at most {} are possible",
-                                    length, longest_row));
-        rows()[order.position_of[i]] = {0, length, false};
+        Offset const length = length_of(pattern, order.ascending[k], forward_);
+        longest = std::max(longest, length);
         blocks += length;
     }
+    if (longest > longest_row)
+        throw Error(Status::unsupported,
+                    fmt::format("a row of an incomplete factor has {} blocks; at most {} are possible",
+                                longest, longest_row));
     return blocks;
 }
 

@@ -22,11 +22,16 @@ template <class T> class RowStorage {
     RowStorage() = default;
 
     /// Places the rows lower(i) or upper(i) of a pattern in the order of a forward or of a backward sweep.
-    /// Columns are stored as positions. The values are zero. Their memory is touched by the calling thread
-    /// with Allocation::global, by the workers of the rows if chunks have NUMA nodes, and not at all
-    /// otherwise. Error{unsupported} for a pattern or a row beyond the limits below.
+    /// Columns are stored as positions. The values have no memory yet. Error{unsupported} for a pattern or a
+    /// row beyond the limits below.
     RowStorage(RowPattern const& pattern, ExecutionOrder const& order, SweepDirection direction,
                int block_size, Allocation allocation, WorkerTeam& team);
+
+    /// Allocates the values, with any contents. Called when the pattern has been freed, whose pages are used
+    /// again. They are touched by the calling thread with Allocation::global, by the workers of the rows if
+    /// chunks have NUMA nodes, and not at all otherwise.
+    void allocate_values(ExecutionOrder const& order, int block_size, Allocation allocation,
+                         WorkerTeam& team);
 
     static constexpr std::size_t bytes_of_row = 8; ///< Beside columns and values.
     /// Limits on the blocks of a pattern and of a row. Rows of the storage are read in any order during a
@@ -98,7 +103,7 @@ template <class T> class RowStorage {
     };
     class Placement;
 
-    Offset find_lengths(RowPattern const& pattern, ExecutionOrder const& order, std::int32_t chunk);
+    Offset count_blocks(RowPattern const& pattern, ExecutionOrder const& order, std::int32_t chunk) const;
     void place_chunk(Placement& placement, std::int32_t chunk, ExecutionOrder const& order);
     void pack(std::int32_t chunk, Offset packed);
     void unite_runs(std::int32_t chunk);

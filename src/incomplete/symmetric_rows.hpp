@@ -15,7 +15,9 @@ template <class T> struct SymmetricMatrix {
     CscMatrix<T> const& matrix;
     ExecutionOrder const& order;
     std::span<BlockRow const> row_at; ///< The rows of A by position.
-    Real<T> largest;                  ///< No modulus is larger; not used if pivots must be positive.
+    /// No modulus is larger. If one worker factorizes all rows, this may be 0, because it finds
+    /// the largest entry so far itself. Not used if pivots must be positive.
+    Real<T> largest;
 };
 
 /// Rows of scalars. `current_row` has an entry for each column. Entries outside of the pattern of the row are
@@ -25,7 +27,7 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
     SymmetricRowFactorization(FactorArrays<T> const& arrays, SymmetricMatrix<T> const& a,
                               Arena const& current_row)
         : arrays_(arrays), prefetch_(arrays.lower, arrays.upper, arrays.inverse), a_(a),
-          row_(current_row.as<T>().data()), surely_accepted_(arrays.pivots.threshold * a.largest),
+          row_(current_row.as<T>().data()), largest_(a.largest),
           is_hermitian_(is_complex<T> && a.matrix.symmetry == Symmetry::hermitian) {}
 
     void factorize_rows(BlockRow first, BlockRow end) noexcept override {
@@ -73,7 +75,7 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
         if (!entries.has_columns()) {
             Offset const first = entries.begin(p), end = entries.begin(p + 1);
             if (end - first <= upper.length(p)) clear(p); // the row has fill
-            for (Offset e = first; e < end; ++e) row[entries.column(e)] = entries.value(a, e);
+            for (Offset e = first; e < end; ++e) put(entries.value(a, e), row[entries.column(e)]);
             return;
         }
         auto const& matrix = a_.matrix;
@@ -85,17 +87,17 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
         Offset const first = matrix.col_ptr[row_at[p]], end = matrix.col_ptr[row_at[p] + 1];
         if (entries.is_in_order() && end - first == upper.length(p) + 1) {
             T const* next = a + first;
-            row[p] = *next;
+            put(*next, row[p]);
             visit_row(upper, p, [&](BlockRow j, T&) __attribute__((always_inline)) {
-                row[j] = conj_if(is_hermitian_, *++next);
+                put(conj_if(is_hermitian_, *++next), row[j]);
             });
             return;
         }
         if (std::uint32_t given = entries.given(p); given != 0) {
             T const* next = a + first;
-            row[p] = *next;
+            put(*next, row[p]);
             visit_row(upper, p, [&](BlockRow j, T&) __attribute__((always_inline)) {
-                row[j] = (given & 1) != 0 ? conj_if(is_hermitian_, *++next) : T(0);
+                put((given & 1) != 0 ? conj_if(is_hermitian_, *++next) : T(0), row[j]);
                 given >>= 1;
             });
             return;
@@ -104,7 +106,13 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
         BlockRow const* const position_of = a_.order.position_of.data();
         clear(p);
         for (Offset e = first; e < end; ++e)
-            row[position_of[matrix.row_ind[e]]] = conj_if(is_hermitian_, a[e]);
+            put(conj_if(is_hermitian_, a[e]), row[position_of[matrix.row_ind[e]]]);
+    }
+
+    /// Writes an entry of A. Entries of row p left of the diagonal are entries of the rows before.
+    [[gnu::always_inline]] inline void put(T value, T& place) {
+        place = value;
+        largest_ = std::max(largest_, abs1(value));
     }
 
     void clear(BlockRow p) {
@@ -120,7 +128,8 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
     /// Returns the pivot to use. The largest entry of the row is looked for only if the pivot may be small.
     T accept_pivot(BlockRow p, T pivot, T diagonal) {
         auto const& pivots = arrays_.pivots;
-        if (!pivots.positive && abs1(pivot) >= surely_accepted_ && surely_accepted_ > 0) return pivot;
+        Real<T> const surely_accepted = pivots.threshold * largest_;
+        if (!pivots.positive && abs1(pivot) >= surely_accepted && surely_accepted > 0) return pivot;
         bool const needs_largest = !(pivots.positive && real_part(diagonal) > 0);
         Real<T> const largest = needs_largest ? largest_in_row(p) : Real<T>(0);
         return accept(pivots, pivot, diagonal, pivots.bound(largest, diagonal));
@@ -149,7 +158,7 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
     DependencePrefetch<T, 1> prefetch_;
     SymmetricMatrix<T> a_;
     T* row_;
-    Real<T> surely_accepted_; ///< A modulus from which on no pivot is small, unless pivots must be positive.
+    Real<T> largest_; ///< SymmetricMatrix::largest, or the largest modulus so far.
     bool is_hermitian_;
 };
 

@@ -86,6 +86,8 @@ TransposedFactor<T>::TransposedFactor(ExecutionOrder const& order, RowStorage<T>
     auto const pattern = transposed_pattern(order, lower, upper, team);
     transposed_upper_ = RowStorage<T>(pattern, order, SweepDirection::forward, block_size, allocation, team);
     transposed_lower_ = RowStorage<T>(pattern, order, SweepDirection::backward, block_size, allocation, team);
+    transposed_upper_.allocate_values(order, block_size, allocation, team);
+    transposed_lower_.allocate_values(order, block_size, allocation, team);
     if (block_size == 1) return;
     inverse_blocks_ = Arena(order.row_at.size() * block_size * block_size * sizeof(T), allocation);
     if (allocation == Allocation::global) populate(inverse_blocks_.bytes());
