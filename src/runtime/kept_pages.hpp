@@ -20,7 +20,7 @@ std::span<std::byte> take_kept_pages(std::size_t bytes) noexcept;
 /// because pages belong to nodes.
 void keep_pages(std::span<std::byte> pages) noexcept;
 
-/// Whether there are no several NUMA nodes.
+/// Whether the machine has a single NUMA node. False if this cannot be found out.
 bool has_one_node() noexcept;
 
 /// Returns all kept pages to the system.
