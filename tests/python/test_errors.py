@@ -178,7 +178,7 @@ def test_a_structurally_singular_matrix_is_an_error_and_a_numerically_singular_o
 
 def test_a_failed_factorization_keeps_the_analysis():
     solver = espalier.Solver(symmetric=False, factorization="llh")
-    refuses(ValueError, lambda: solver.factorize(A))  # a general matrix has no Cholesky factor
+    refuses(ValueError, lambda: solver.factorize(laplacian(2)))  # a general matrix has no Cholesky factor
     assert solver.shape is None
     solver = espalier.Solver(factorization="llh")
     refuses(espalier.NotPositiveDefiniteError, lambda: solver.factorize(-laplacian(2)))
