@@ -1,6 +1,9 @@
 #include "callbacks.hpp"
 
 #include <algorithm>
+#include <atomic>
+
+#include <pthread.h>
 
 namespace espalier::python {
 
@@ -10,13 +13,22 @@ constexpr auto callback_interval = std::chrono::milliseconds(30);
 constexpr double smallest_step = 0.005; // Smallest reported change of a fraction.
 } // namespace
 
+int number_of_forks() {
+    static std::atomic<int> count{0};
+    [[maybe_unused]] static int const registered =
+        pthread_atfork(nullptr, nullptr, [] { count.fetch_add(1, std::memory_order_relaxed); });
+    return count.load(std::memory_order_relaxed);
+}
+
+// A forked child may have another main thread. The interpreter lock guards the static variables.
 bool is_main_thread() {
-    // Python's import takes longer than both calls. The references live as long as the process.
-    static py::handle const current =
-        py::module_::import("threading").attr("current_thread").cast<py::object>().release();
-    static py::handle const main =
-        py::module_::import("threading").attr("main_thread").cast<py::object>().release();
-    return current().is(main());
+    static int forks = -1;
+    static unsigned long main = 0;
+    if (forks != number_of_forks()) {
+        main = py::module_::import("threading").attr("main_thread")().attr("ident").cast<unsigned long>();
+        forks = number_of_forks();
+    }
+    return PyThread_get_thread_ident() == main;
 }
 
 void PythonCallbacks::begin_call(py::handle progress, py::handle log, bool on_main_thread) {

@@ -21,6 +21,10 @@ namespace py = pybind11;
 /// Whether this is the thread on which Python runs signal handlers. Needs the interpreter lock.
 bool is_main_thread();
 
+/// The number of forks between the first process with a solver and this one. A counter takes less time than a
+/// call of the system.
+int number_of_forks();
+
 class PythonCallbacks final : public ProgressSink {
   public:
     /// Starts a call on this thread. `progress` receives a phase and a fraction (None if unknown), and `log`

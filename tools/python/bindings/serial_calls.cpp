@@ -4,18 +4,9 @@
 #include <exception>
 #include <string_view>
 
-#include <pthread.h>
-
 #include "espalier/types.hpp"
 
 namespace espalier::python {
-
-int SerialCalls::forks() {
-    static std::atomic<int> count{0};
-    [[maybe_unused]] static int const registered =
-        pthread_atfork(nullptr, nullptr, [] { count.fetch_add(1, std::memory_order_relaxed); });
-    return count.load(std::memory_order_relaxed);
-}
 
 Options SerialCalls::with_callbacks(Options options) {
     options.progress = &callbacks_;

@@ -28,7 +28,7 @@ struct Listeners {
 class SerialCalls {
   public:
     /// Whether this is the process that created the object, and not a fork of it.
-    [[nodiscard]] bool is_own_process() const { return forks() == forks_; }
+    [[nodiscard]] bool is_own_process() const { return number_of_forks() == forks_; }
 
     /// Options with the callbacks of the calls. They refer to this object.
     [[nodiscard]] Options with_callbacks(Options options);
@@ -50,11 +50,7 @@ class SerialCalls {
     void call(Listeners const& listeners, FunctionRef<void()> body);
     [[nodiscard]] std::unique_lock<std::timed_mutex> lock(bool on_main_thread);
 
-    /// The number of forks between the first process with a solver and this one. A counter takes less time
-    /// than a call of the system.
-    static int forks();
-
-    int const forks_ = forks();
+    int const forks_ = number_of_forks();
     std::timed_mutex mutex_; // Serializes the calls.
     std::atomic<std::thread::id> running_{};
     PythonCallbacks callbacks_;

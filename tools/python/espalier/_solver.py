@@ -267,10 +267,12 @@ class Solver:
         handle.analyze(matrix, self._listeners)
         self._work = _Work(handle, dtype, matrix.shape, matrix.symmetry)
 
-    def _factorize_new(self, handle: _core.Solver, matrix: _core.Matrix, dtype: np.dtype[Any]) -> None:
+    def _factorize_new(
+        self, handle: _core.Solver, matrix: _core.Matrix, dtype: np.dtype[Any], shape: tuple[int, int]
+    ) -> None:
         """Analyzes and factorizes in one call of the extension module, which takes less time for small systems."""
         before = self._work
-        self._work = _Work(handle, dtype, matrix.shape, matrix.symmetry)
+        self._work = _Work(handle, dtype, shape, "general" if self._symmetric is False else matrix.symmetry)
         try:
             handle.factorize(matrix, self._listeners)
         except BaseException:
@@ -288,7 +290,7 @@ class Solver:
         matrix, dtype = self._matrix_of(A, dtype)
         handle = self._handle_for(dtype)
         if self._work is None or self._work.handle is not handle:
-            self._factorize_new(handle, matrix, dtype)
+            self._factorize_new(handle, matrix, dtype, A.shape)
             return
         if reanalyze and not handle.is_analyzed(matrix):
             self._analyze(handle, matrix, dtype)
