@@ -126,7 +126,10 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
                     with_block_size(sizes_.block_size, [&]<int B>() -> std::unique_ptr<RowFactorizer> {
                         return std::make_unique<RowFactorization<T, B>>(arrays, memory[w], longest_row_);
                     }));
-        return factorize_rows(rows, stops, interrupt);
+        auto const replaced = factorize_rows(rows, stops, interrupt);
+        if (std::exchange(has_new_pages_, false))
+            for (auto const* const part : {&lower_, &upper_}) part->let_pages_be_joined();
+        return replaced;
     }
 
     /// Chunks write rows of L and U and inverse diagonal blocks.
@@ -249,6 +252,7 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
 
     Symmetry symmetry_;
     RowStorage<T> lower_, upper_;
+    bool has_new_pages_ = true;                     ///< Until the first factorization.
     std::optional<TransposedFactor<T>> transposed_; ///< Made when it is first needed.
 };
 

@@ -33,6 +33,11 @@ template <class T> class RowStorage {
     void allocate_values(ExecutionOrder const& order, int block_size, Allocation allocation,
                          WorkerTeam& team);
 
+    /// Called when the values have been written. The system may then join small pages in the background.
+    void let_pages_be_joined() const {
+        for (Arena const* const arena : {&rows_, &columns_, &values_}) choose_pages(arena->bytes(), true);
+    }
+
     static constexpr std::size_t bytes_of_row = 8; ///< Beside columns and values.
     /// Limits on the blocks of a pattern and of a row. Rows of the storage are read in any order during a
     /// factorization, so they are small.
