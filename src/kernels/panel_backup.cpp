@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <numeric>
 
 #include "kernels/panel.hpp"
@@ -12,7 +13,7 @@ namespace espalier {
 
 namespace {
 
-constexpr int most_to_multiply = 10; // entries of L21 of this size lose one digit
+constexpr int most_to_multiply = 100; // the default bound of L: accepted panels lose as many digits
 
 // The sum of x(i) |y(i)|. Several partial sums take less time than one.
 template <class T> Real<T> product_of_sizes(Real<T> const* x, T const* y, Index n) {
@@ -53,29 +54,24 @@ template <class T> void LuBackup<T>::save_diagonal(MatrixView<T const> panel, T*
 }
 
 template <class T> void LuBackup<T>::prepare_rows(MatrixView<T const> diagonal, Index pivots) {
-    u_ = diagonal.block(0, 0, pivots, pivots);
-    is_finite_ = true;
-    for (Index j = pivots; j < width_; ++j)
-        is_finite_ &=
-            std::all_of(diagonal.column(j), diagonal.column(j) + pivots, [](T x) { return is_finite(x); });
-}
-
-// An entry that is not finite gives a bound that is not.
-template <class T> bool LuBackup<T>::has_small_factors(MatrixView<T const> rows, Real<T> most) const {
-    std::vector<Real<T>> bounds(u_.cols);
-    for (Index j = 0; j < u_.cols; ++j) {
-        Real<T> const sum =
-            largest_size(rows.column(j), rows.rows) + product_of_sizes(bounds.data(), u_.column(j), j);
-        bounds[j] = sum * abs1(T(1) / u_(j, j));
-        if (!(bounds[j] <= most)) return false;
+    auto const is_number = [](T x) { return is_finite(x); };
+    growth_ = 0;
+    bounds_.resize(std::max<std::size_t>(bounds_.size(), pivots));
+    for (Index j = 0; j < width_; ++j) {
+        T const* const u = diagonal.column(j);
+        if (j >= pivots) {
+            if (!std::all_of(u, u + pivots, is_number)) growth_ = std::numeric_limits<Real<T>>::infinity();
+            continue;
+        }
+        bounds_[j] = (1 + product_of_sizes(bounds_.data(), u, j)) * abs1(T(1) / u[j]);
+        if (!(bounds_[j] <= growth_)) growth_ = bounds_[j]; // also if it is not a number
     }
-    return is_finite_;
 }
 
 template <class T>
 bool LuBackup<T>::save_rows(MatrixView<T const> below, Index first, Index count, Real<T> growth) {
     MatrixView<T const> const from = below.block(first, 0, count, below.cols);
-    if (has_small_factors(from, std::min<Real<T>>(most_to_multiply, growth))) return false;
+    if (growth_ * largest_size_in(from) <= std::min<Real<T>>(most_to_multiply, growth)) return false;
     copies_[first] = {used_.fetch_add(count), count};
     copy<T>(from, rows(copies_[first]));
     return true;

@@ -1,7 +1,7 @@
 // Panels are restored after a failed attempt with pivots from the diagonal block.
 //
 // For lu, A11 is copied. Rows of A21 are copied if entries of L21 may be large, and the copy is dropped if
-// they are not. Other rows are multiplied back, which is accurate because |L21| is small. Columns without a
+// they are not. Other rows are multiplied back, which is accurate because |L21| is bounded. Columns without a
 // pivot in the diagonal block come last in the order q of the columns:
 //
 //     A21(:, q) = [L21 S21] [U11 U12]
@@ -9,7 +9,7 @@
 //
 // L U = A bounds L in a block of rows:
 //
-//     max |L(:, j)| <= (max |A(:, j)| + sum max |L(:, k)| |U(k, j)|, k < j) / |U(j, j)|.
+//     max |L(:, j)| <= g(j) max |A|,  where g(j) = (1 + sum g(k) |U(k, j)|, k < j) / |U(j, j)|.
 //
 // Panels of ldl are multiplied back as a whole, because the pivoting bounds L in the diagonal block. S is
 // what remains of the columns without a pivot:
@@ -33,10 +33,10 @@ template <class T> class LuBackup {
   public:
     /// Begins with a new panel: copies A11. `memory` has space for all entries.
     void save_diagonal(MatrixView<T const> panel, T* memory);
-    /// Prepares for rows below. `diagonal` is the block after the attempt, with this number of pivots. It
-    /// must not change until all rows are saved.
+    /// Prepares for rows below. `diagonal` is the block after the attempt, with this number of pivots.
     void prepare_rows(MatrixView<T const> diagonal, Index pivots);
-    /// Copies rows of A21, unless |L21| will be small there, and at most `growth`. Returns whether it did.
+    /// Copies rows of A21, unless |L21| will be at most `growth` there, and not too large to multiply back.
+    /// Returns whether it did.
     /// Several threads may call this for different rows.
     bool save_rows(MatrixView<T const> below, Index first, Index count, Real<T> growth);
     /// Drops the copy of the rows from `first` on if it is not needed, because entries of L21 are at most
@@ -52,7 +52,6 @@ template <class T> class LuBackup {
     struct Copy {
         Index at = 0, count = 0; // rows of the memory
     };
-    [[nodiscard]] bool has_small_factors(MatrixView<T const> rows, Real<T> most) const;
     [[nodiscard]] MatrixView<T> diagonal() const { return {memory_, width_, width_, width_}; }
     [[nodiscard]] MatrixView<T> rows(Copy const& copy) const {
         return {memory_ + (width_ + copy.at) * width_, copy.count, width_, copy.count};
@@ -60,10 +59,10 @@ template <class T> class LuBackup {
 
     T* memory_ = nullptr;
     Index width_ = 0;
-    MatrixView<T const> u_;      ///< U11.
-    bool is_finite_ = true;      ///< U12 in columns without a pivot.
-    std::atomic<Index> used_{0}; ///< Rows of the memory.
-    std::vector<Copy> copies_;   ///< By row below: the copy from this row on.
+    Real<T> growth_ = 0;          ///< The largest g(j). Infinite if U12 has columns without a pivot that are.
+    std::vector<Real<T>> bounds_; ///< g.
+    std::atomic<Index> used_{0};  ///< Rows of the memory.
+    std::vector<Copy> copies_;    ///< By row below: the copy from this row on.
 };
 
 /// The panel of ldl before factor_ldl_leading(), with the couplings of its pivots. The diagonal block has

@@ -1,6 +1,9 @@
 // The first pass computes the largest size with vector instructions, the second finds its first entry.
 #include "kernels/pivot_search.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "kernels/vector.hpp"
 
 namespace espalier {
@@ -33,34 +36,48 @@ template <class T, int width> ESPALIER_INLINE Real<T> largest_in_vectors(T const
     return result;
 }
 
+// The largest size among vectors that were added. For real numbers, the largest and the smallest one are
+// found without sizes, which takes fewer instructions.
+template <class T, int width> struct LargestOfVectors {
+    using Vector = vector::VectorOf<Real<T>, width>;
+    Vector largest = {}, smallest = {};
+    ESPALIER_INLINE void add(Vector x) {
+        if constexpr (is_complex<T>)
+            to_sizes<T, width>(x);
+        else
+            smallest = x < smallest ? x : smallest;
+        largest = x > largest ? x : largest;
+    }
+    [[nodiscard]] ESPALIER_INLINE Real<T> result() const {
+        Real<T> size = 0;
+        for (int lane = 0; lane < width; ++lane) size = std::max({size, largest[lane], -smallest[lane]});
+        return size;
+    }
+};
+
 // Returns the largest size in the first n rows of a block. Vectors have `width` numbers.
 template <class T, int width>
 ESPALIER_INLINE Real<T> largest_in_columns(MatrixView<T const> const& block, Index n) {
     using R = Real<T>;
     using Vector = vector::VectorOf<R, width>;
-    Vector largest[4] = {};
+    LargestOfVectors<T, width> largest[4];
     for (Index j = 0; j < block.cols; ++j) {
         R const* const reals = reinterpret_cast<R const*>(block.column(j));
         Index const end = n * vector::narrowest<T>;
         Index i = 0;
         for (; i + 4 * width <= end; i += 4 * width)
             for (int part = 0; part < 4; ++part) {
-                Vector sizes;
-                vector::load(sizes, reals + i + part * width);
-                to_sizes<T, width>(sizes);
-                largest[part] = sizes > largest[part] ? sizes : largest[part];
+                Vector x;
+                vector::load(x, reals + i + part * width);
+                largest[part].add(x);
             }
         for (; i < end; i += width) {
-            Vector sizes;
-            vector::load(sizes, reals + i);
-            to_sizes<T, width>(sizes);
-            largest[0] = sizes > largest[0] ? sizes : largest[0];
+            Vector x;
+            vector::load(x, reals + i);
+            largest[0].add(x);
         }
     }
-    R result = 0;
-    for (Vector const& part : largest)
-        for (int lane = 0; lane < width; ++lane) result = std::max(result, part[lane]);
-    return result;
+    return std::max({largest[0].result(), largest[1].result(), largest[2].result(), largest[3].result()});
 }
 
 template <class T> struct LargestInColumns {

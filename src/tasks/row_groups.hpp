@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "core/error.hpp"
 #include "espalier/schedule_settings.hpp"
 #include "mapping/branches.hpp"
 #include "mapping/proportional.hpp"
@@ -61,7 +62,7 @@ class RowGroups {
                     }
                 }
             }
-            ptr_.push_back(static_cast<std::int32_t>(first_.size()));
+            ptr_.push_back(checked_cast<std::int32_t>(first_.size(), "number of row groups"));
         }
     }
 

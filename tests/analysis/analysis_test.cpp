@@ -78,6 +78,20 @@ TEST(Analysis, PlansThePartsOfAllProcesses) {
     EXPECT_EQ(std::ssize(shared.plans.process_of_cblk), shared.structure.num_cblks());
 }
 
+TEST(Analysis, PlansTheTimeOfChecksWhereColumnsMayBeDelayed) {
+    auto const a = generated<double>("saddle3d:5");
+    auto const planned_cost = [&](Pivoting pivoting) {
+        Options options;
+        options.factorization = Factorization::lu;
+        options.supernodes = Toggle::on;
+        options.pivoting = pivoting;
+        return analyzed(a, options).plan.total_cost();
+    };
+    double const usual = planned_cost(Pivoting::static_pivots);
+    EXPECT_EQ(planned_cost(Pivoting::automatic), usual) << "tries static pivots first";
+    EXPECT_GT(planned_cost(Pivoting::delayed), 1.01 * usual);
+}
+
 TEST(Analysis, KnowsWhetherItsMatchingSuitsOtherValues) {
     // The large entries of a column are those of one of two permutations.
     auto const with_large = [](Index shift) {

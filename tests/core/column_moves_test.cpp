@@ -12,13 +12,13 @@ namespace {
 
 TEST(ColumnMoves, MakeEveryPermutation) {
     std::mt19937 random(3);
+    ColumnMoves moves; // used again for each permutation
     for (int n = 0; n <= 12; ++n)
         for (int own = 0; own <= n; ++own)
             for (int trial = 0; trial < 20; ++trial) {
                 std::vector<std::int32_t> perm(n);
                 std::iota(perm.begin(), perm.end(), 0);
                 if (trial > 0) std::shuffle(perm.begin(), perm.end(), random);
-                ColumnMoves moves;
                 moves.find(perm, own);
                 std::vector<std::int32_t> panel(n + 1, -1), rotated(n + 1);
                 for (std::int32_t j = own; j < n; ++j) panel[j] = j;

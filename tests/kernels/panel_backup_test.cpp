@@ -92,7 +92,7 @@ TEST(LuBackup, CopiesRowsWhoseFactorsMayBeLarge) {
 // The second block has large entries, and alone is copied.
 TEST(LuBackup, CopiesBlocksOfRowsOnTheirOwn) {
     Panel before(30);
-    for (Index j = 0; j < width; ++j) view(before.lower, width + below)(width + 270, j) *= 1e3;
+    for (Index j = 0; j < width; ++j) view(before.lower, width + below)(width + 270, j) *= 1e5;
     Panel panel = before;
     EXPECT_EQ(panel.attempt_and_restore(100), 1);
     EXPECT_LE(difference(panel.lower, before.lower), 1e-14);
@@ -109,6 +109,18 @@ TEST(LuBackup, DropsCopiesThatAreNotNeeded) {
         double const lost = difference(panel.lower, before.lower);
         EXPECT_LE(lost, 1e-14) << large;
         EXPECT_GT(lost, 0) << "the other block is multiplied back";
+    }
+}
+
+// One object serves one panel after the other.
+TEST(LuBackup, ForgetsThePivotsOfAnEarlierPanel) {
+    std::vector<double> panel{1, 1}, memory(panel.size());
+    MatrixView<double> const all{panel.data(), 2, 1, 2}, row{panel.data() + 1, 1, 1, 2};
+    LuBackup<double> backup;
+    for (auto const& [pivot, is_copied] : {std::pair{1e-3, true}, {1.0, false}}) {
+        backup.save_diagonal(all, memory.data());
+        backup.prepare_rows({&pivot, 1, 1, 1}, 1);
+        EXPECT_EQ(backup.save_rows(row, 0, 1, 100.0), is_copied) << pivot;
     }
 }
 
