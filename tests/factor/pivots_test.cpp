@@ -1,8 +1,11 @@
 // Compares inertia with LAPACK's eigenvalues, and determinants with dense elimination.
 #include "factor/pivots.hpp"
 
+#include <algorithm>
+
 #include "common/eigenvalues.hpp"
 #include "common/matrices.hpp"
+#include "matrix/entries.hpp"
 #include "support.hpp"
 
 namespace espalier {
@@ -134,14 +137,37 @@ TEST(PivotRange, HasThePivotsOfTheMatrixAndTheirOrigin) {
     expect_range(System<double>(diagonal, Factorization::lu, 1).factorize().pivots, 0.25, 9);
 }
 
+// Scales the row and the column of the first column of cblk k by `factor`.
+void scale_pivot(System<double>& system, CblkId k, double factor) {
+    Index const unknown = system.structure.inverse[system.structure.cblks[k].first_col];
+    for_each_entry(system.matrix, [&](Index i, Index j, Offset p) {
+        if (i == unknown) system.matrix.values[p] *= factor;
+        if (j == unknown) system.matrix.values[p] *= factor;
+    });
+}
+
+// The largest pivot is in a panel that a single task factorizes, the smallest one in a panel that is cut, or
+// the other way round.
 TEST(PivotRange, IsTakenByTheTasks) {
     for (auto const kind : {Factorization::llh, Factorization::ldlt, Factorization::lu})
-        for (int const workers : {1, 3}) {
-            System<double> system(shifted(real("lap2d:12"), -0.5), kind, workers);
+        for (double const factor : {1e3, 1e-3}) {
+            System<double> system(real("lap2d:12"), kind, 3);
+            MachineModel machine;
+            machine.threads = 3;
+            ScheduleOptions options;
+            options.splitting = Splitting::two_d;
+            options.split_width = options.split_rows = 1;
+            system.plan = make_factor_plan(system.structure, CostModel{}, machine, options);
+            auto const& tasks = system.plan.factor.tasks;
+            auto const diagonal = std::ranges::find(tasks, TaskKind::diagonal, &FactorTask::kind);
+            ASSERT_NE(diagonal, tasks.end());
+            scale_pivot(system, cblk_of(*diagonal, system.plan.partition), factor);
+            scale_pivot(system, 0, 1 / factor);
             PivotRange const range = system.factorize().pivots;
             PivotRange const of_factor = pivot_range<double>(system.factor, std::span<double const>());
             expect_range(range, of_factor.smallest, of_factor.largest);
-            EXPECT_GT(range.largest, range.smallest);
+            EXPECT_LT(range.smallest, 0.1);
+            EXPECT_GT(range.largest, 100);
         }
 }
 
