@@ -41,7 +41,7 @@ template <class T, int width> ESPALIER_INLINE Real<T> largest_in_vectors(T const
 template <class T, int width> struct LargestOfVectors {
     using Vector = vector::VectorOf<Real<T>, width>;
     Vector largest = {}, smallest = {};
-    ESPALIER_INLINE void add(Vector x) {
+    ESPALIER_INLINE void add(Vector& x) { // may change x
         if constexpr (is_complex<T>)
             to_sizes<T, width>(x);
         else
