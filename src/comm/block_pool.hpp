@@ -5,9 +5,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
-#include <new>
 #include <span>
+#include <vector>
 
 #include "runtime/memory.hpp"
 
@@ -19,9 +20,7 @@ class BlockPool {
     static constexpr std::size_t alignment = 64;
 
     /// At least `bytes`. Error{out_of_memory}.
-    explicit BlockPool(std::size_t bytes)
-        : arena_((bytes + Arena::alignment - 1) / Arena::alignment * Arena::alignment, Allocation::local),
-          first_(::new (arena_.data()) Gap{arena_.size(), nullptr}) {}
+    explicit BlockPool(std::size_t bytes);
     BlockPool(BlockPool const&) = delete;
     BlockPool& operator=(BlockPool const&) = delete;
 
@@ -29,51 +28,48 @@ class BlockPool {
     [[nodiscard]] std::span<std::byte> memory() const { return arena_.bytes(); }
 
     /// A block of `bytes`, a multiple of the alignment and not 0, from the smallest gap that has room for it;
-    /// null if there is none. Contents are arbitrary. Any thread may call it.
-    std::byte* take(std::size_t bytes) noexcept {
-        std::lock_guard const lock(mutex_);
-        Gap** best = nullptr;
-        for (Gap** at = &first_; *at; at = &(*at)->next)
-            if ((*at)->bytes >= bytes && (!best || (*at)->bytes < (*best)->bytes)) best = at;
-        if (!best) return nullptr;
-        Gap* const gap = *best;
-        // A block comes from the end of the gap, so that the gap stays in its place in the list.
-        gap->bytes -= bytes;
-        if (gap->bytes == 0) *best = gap->next;
-        return reinterpret_cast<std::byte*>(gap) + gap->bytes;
-    }
+    /// null if there is none. Contents are arbitrary. Any thread may call it. Takes time logarithmic in the
+    /// number of gaps, as give() does.
+    std::byte* take(std::size_t bytes) noexcept;
 
     /// Gives a block of take() back.
-    void give(std::byte* block, std::size_t bytes) noexcept {
-        std::lock_guard const lock(mutex_);
-        Gap* before = nullptr;
-        Gap* after = first_;
-        for (; after && reinterpret_cast<std::byte*>(after) < block; after = after->next) before = after;
-        Gap* gap = ::new (block) Gap{bytes, after};
-        if (after && end_of(gap) == reinterpret_cast<std::byte*>(after)) {
-            gap->bytes += after->bytes;
-            gap->next = after->next;
-        }
-        if (before && end_of(before) == block) {
-            before->bytes += gap->bytes;
-            before->next = gap->next;
-        } else {
-            (before ? before->next : first_) = gap;
-        }
-    }
+    void give(std::byte* block, std::size_t bytes) noexcept;
 
   private:
-    // Free memory begins with its description. The list is sorted by address, and no two gaps are adjacent.
+    /// Free memory begins with this, and ends with its size. Gaps form a binary search tree by size and
+    /// address, which is also a heap of pseudorandom priorities (Seidel and Aragon 1996), so its depth is
+    /// logarithmic. No two gaps are adjacent.
     struct Gap {
         std::size_t bytes;
-        Gap* next;
+        Gap* left;
+        Gap* right;
     };
-    static_assert(sizeof(Gap) <= alignment);
-    static std::byte* end_of(Gap* gap) { return reinterpret_cast<std::byte*>(gap) + gap->bytes; }
+
+    /// A bit for each unit of `alignment` bytes.
+    class Units {
+      public:
+        explicit Units(std::size_t count) : words_(count / 64 + 1) {}
+        [[nodiscard]] bool contains(std::size_t unit) const {
+            return (words_[unit / 64] >> unit % 64 & 1) != 0;
+        }
+        void insert(std::size_t unit) { words_[unit / 64] |= std::uint64_t{1} << unit % 64; }
+        void erase(std::size_t unit) { words_[unit / 64] &= ~(std::uint64_t{1} << unit % 64); }
+
+      private:
+        std::vector<std::uint64_t> words_;
+    };
+
+    [[nodiscard]] std::size_t unit_of(std::byte const* address) const {
+        return static_cast<std::size_t>(address - arena_.data()) / alignment;
+    }
+    void add_gap(std::byte* begin, std::size_t bytes);
+    void remove_gap(Gap* gap);
 
     Arena arena_;
-    std::mutex mutex_; // guards first_ and the list
-    Gap* first_;
+    std::mutex mutex_; ///< Guards what follows, and the gaps.
+    Gap* root_ = nullptr;
+    Units begins_; ///< The first unit of each gap.
+    Units ends_;   ///< The unit after each gap.
 };
 
 } // namespace espalier

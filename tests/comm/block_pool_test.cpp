@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <random>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "comm/block.hpp"
@@ -79,6 +82,65 @@ TEST(BlockPool, BlocksNeverOverlapAndGapsAreJoined) {
     }
     for (auto const& [block, bytes] : taken) pool.give(block, bytes);
     EXPECT_EQ(largest_gap(pool), all);
+}
+
+// The gaps of a pool, found by a search through all of them.
+class SearchedGaps {
+  public:
+    explicit SearchedGaps(std::span<std::byte> memory) : gaps_{{memory.data(), memory.size()}} {}
+
+    std::byte* take(std::size_t bytes) {
+        auto best = gaps_.end();
+        for (auto gap = gaps_.begin(); gap != gaps_.end(); ++gap)
+            if (gap->second >= bytes && (best == gaps_.end() || gap->second < best->second)) best = gap;
+        if (best == gaps_.end()) return nullptr;
+        best->second -= bytes;
+        std::byte* const block = best->first + best->second;
+        if (best->second == 0) gaps_.erase(best);
+        return block;
+    }
+
+    void give(std::byte* block, std::size_t bytes) {
+        auto const gap = gaps_.emplace(block, bytes).first;
+        auto const join = [&](auto before, auto after) {
+            if (after == gaps_.end() || before->first + before->second != after->first) return;
+            before->second += after->second;
+            gaps_.erase(after);
+        };
+        join(gap, std::next(gap));
+        if (gap != gaps_.begin()) join(std::prev(gap), gap);
+    }
+
+    [[nodiscard]] std::size_t count() const { return gaps_.size(); }
+
+  private:
+    std::map<std::byte*, std::size_t> gaps_;
+};
+
+TEST(BlockPool, TakesTheBlocksOfASearchThroughAllGaps) {
+    BlockPool pool(4 << 20);
+    SearchedGaps searched(pool.memory());
+    std::minstd_rand engine(5);
+    std::vector<std::pair<std::byte*, std::size_t>> taken;
+    std::size_t most_gaps = 0;
+    for (int step = 0; step < 20'000; ++step) {
+        bool const grows = step % 8000 < 5000;
+        if (engine() % 8 < (grows ? 6U : 3U)) {
+            std::size_t const bytes = (1 + engine() % 30) * BlockPool::alignment;
+            std::byte* const block = pool.take(bytes);
+            ASSERT_EQ(block, searched.take(bytes)) << "step " << step;
+            if (block) taken.emplace_back(block, bytes);
+        } else if (!taken.empty()) {
+            std::swap(taken[engine() % taken.size()], taken.back());
+            auto const [block, bytes] = taken.back();
+            taken.pop_back();
+            std::memset(block, 0xff, bytes);
+            pool.give(block, bytes);
+            searched.give(block, bytes);
+        }
+        most_gaps = std::max(most_gaps, searched.count());
+    }
+    EXPECT_GT(most_gaps, 500U);
 }
 
 TEST(BlockPool, GivesMemoryToBlocksAndOutlivesThem) {
