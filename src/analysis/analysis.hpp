@@ -110,7 +110,10 @@ template <class T> struct Analysis {
 
 /// The environment of an analysis.
 struct AnalysisContext {
-    MachineModel machine; ///< The machine to plan for; its network comes from the cost model.
+    int processes = 1;
+    /// Returns the machine to plan for; its network comes from the cost model. Not called for a factorization
+    /// without supernodes, which takes less time than this.
+    std::function<MachineModel()> machine;
     std::shared_ptr<Interrupt> interrupt;
     Background& background;         ///< Runs ordering and symbolic factorization if options.cancel is set.
     trace::Track* phases = nullptr; ///< Records the phases; may be null.

@@ -82,6 +82,7 @@ template <class T> class Analyzer {
         validate();
         choose_kind();
         if (goes_without_supernodes()) return std::move(analysis_);
+        machine_ = context_.machine();
         if (!options_.allow_singular) require_entries_in_every_row(matrix_, options_.schur, &interrupt_);
         scale_and_match();
         if (options_.method == SolveMethod::ilu) {
@@ -139,7 +140,7 @@ template <class T> class Analyzer {
         char const* const need = !is_stored_right && form.has_upper() ? "a matrix that is stored in full"
                                  : !is_stored_right ? "a matrix that is stored as a triangle"
                                  : options_.method != SolveMethod::direct ? "method direct"
-                                 : context_.machine.processes > 1         ? "one process"
+                                 : context_.processes > 1                 ? "one process"
                                  : !options_.schur.empty()                ? "all unknowns eliminated"
                                  : analysis_.factors_narrow(options_.mixed_precision) ? "one precision"
                                  : options_.allow_singular                            ? "a regular matrix"
@@ -370,7 +371,7 @@ template <class T> class Analyzer {
         analysis_.costs = costs;
         analysis_.network = network;
         // The memory of fan-in blocks is touched before the tasks (factor/factorize.cpp).
-        if (context_.machine.num_nodes() == 1)
+        if (machine_.num_nodes() == 1)
             analysis_.network.first_touch_bandwidth = std::numeric_limits<double>::infinity();
         // Automatic pivoting first tries static pivots.
         if (options_.pivoting == Pivoting::delayed && analysis_.may_delay(options_.pivoting))
@@ -398,7 +399,7 @@ template <class T> class Analyzer {
     void split() {
         trace::Scope const recorded(context_.phases, trace::Kind::symbolic);
         Timer const timer;
-        analysis_.structure = analysis_.split(analysis_.choice.settings, context_.machine.num_workers());
+        analysis_.structure = analysis_.split(analysis_.choice.settings, machine_.num_workers());
         analysis_.symbolic_s += timer.seconds();
     }
 
@@ -435,11 +436,11 @@ template <class T> class Analyzer {
     }
 
     [[nodiscard]] MachineModel machine() const {
-        MachineModel machine = context_.machine;
+        MachineModel machine = machine_;
         machine.network = analysis_.network;
         return machine;
     }
-    [[nodiscard]] int workers() const { return context_.machine.threads; }
+    [[nodiscard]] int workers() const { return machine_.threads; }
 
     // A calibration takes about a second, and much shorter factorizations do not wait for it.
     static constexpr double worth_calibrating_s = 20;
@@ -448,6 +449,7 @@ template <class T> class Analyzer {
     Options const& options_;
     AnalysisContext const& context_;
     Interrupt& interrupt_;
+    MachineModel machine_; // unknown to factorizations without supernodes
     Analysis<T> analysis_;
 };
 

@@ -67,11 +67,13 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix, Op
         last.reset();
         std::uint64_t const resident =
             matrix.stored() <= most_small_entries ? recent_resident_memory().current : current_rss_bytes();
-        analysis_ = espalier::analyze(matrix, with,
-                                      {machine_model(context_.topology(), report.processes, report.threads),
-                                       context_.shared_interrupt(), context_.background(), context_.phases(),
-                                       [this](std::string const& text) { note(text); }, options.max_memory,
-                                       context_.processes_of_a_computer(), std::move(earlier)});
+        analysis_ = espalier::analyze(
+            matrix, with,
+            {report.processes,
+             [this] { return machine_model(context_.topology(), report.processes, report.threads); },
+             context_.shared_interrupt(), context_.background(), context_.phases(),
+             [this](std::string const& text) { note(text); }, options.max_memory,
+             context_.processes_of_a_computer(), std::move(earlier)});
         pattern_ = analysis_->pattern;
         report_analysis(resident);
         require_memory(context_.largest_sum_of_a_computer(memory_needs()), with.max_memory);

@@ -15,7 +15,8 @@ namespace espalier {
 /// the user.
 struct AnalysisEnvironment {
     explicit AnalysisEnvironment(int processes = 1, int threads = 1)
-        : context{machine_model(Topology::detect(), processes, threads),
+        : context{processes,
+                  [=] { return machine_model(Topology::detect(), processes, threads); },
                   std::make_shared<Interrupt>(),
                   background,
                   nullptr,
