@@ -105,7 +105,7 @@ class alignas(64) DelayedMemory { // one worker writes
         for (; at_ < arenas_.size() && arenas_[at_].size() - used_ < bytes; ++at_, used_ = 0)
             if (used_ < arenas_[at_].size()) give_back(arenas_[at_].bytes().subspan(used_));
         if (at_ == arenas_.size()) {
-            arenas_.emplace_back(std::max(bytes, std::clamp(size_ / 2, smallest, largest)),
+            arenas_.emplace_back(std::max(bytes, padded(std::clamp(size_ / 2, smallest, largest))),
                                  Allocation::local);
             size_ += arenas_.back().size();
         }
