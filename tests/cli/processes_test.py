@@ -153,7 +153,7 @@ class Processes(CommandTest):
             found = []
             for entry in os.listdir("/proc"):
                 try:
-                    words = pathlib.Path("/proc", entry, "cmdline").read_text().split("\0")
+                    words = pathlib.Path("/proc", entry, "cmdline").read_text(errors="replace").split("\0")
                     if entry.isdigit() and words[0] == COMMAND and "lap3d:70" in words:
                         found.append(int(entry))
                 except OSError:  # it has ended
