@@ -26,11 +26,11 @@ class ESPALIER_API Communicator {
 
     /// The processes of `*mpi_comm`, which is an MPI_Comm. C++ programs call communicator() of
     /// espalier/mpi.hpp instead, because the compiler checks its argument. Collective. The communicator is
-    /// duplicated, so that messages of the library and of the caller are never mixed. The duplicate is freed with the last
-    /// copy of the result, unless MPI has been finalised by then. Destroy this copy on a thread that may call
-    /// MPI. Errors on the duplicate are thrown as Error. Error{usage} for a null communicator, for an
-    /// intercommunicator, and before MPI is initialised or after it is finalised; Error{unsupported} in a
-    /// build without MPI.
+    /// duplicated, so that messages of the library and of the caller are never mixed. The duplicate is freed
+    /// with the last copy of the result, unless MPI has been finalised by then. Destroy this copy on a thread
+    /// that may call MPI. Errors on the duplicate are thrown as Error. Error{usage} for a null communicator,
+    /// for an intercommunicator, and before MPI is initialised or after it is finalised; Error{unsupported}
+    /// in a build without MPI.
     static Communicator from_mpi(void const* mpi_comm);
 
     /// Number of the calling process, 0 <= rank < size.

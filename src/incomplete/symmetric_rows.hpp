@@ -15,8 +15,8 @@ template <class T> struct SymmetricMatrix {
     CscMatrix<T> const& matrix;
     ExecutionOrder const& order;
     std::span<BlockRow const> row_at; ///< The rows of A by position.
-    /// No modulus is larger. If one worker factorizes all rows, this may be 0, because it finds
-    /// the largest entry so far itself. Not used if pivots must be positive.
+    /// A bound of all moduli. May be 0 if one worker factorizes all rows, because it then finds the largest
+    /// entry of the rows before itself. Not used if pivots must be positive.
     Real<T> largest;
 };
 

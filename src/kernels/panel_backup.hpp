@@ -59,7 +59,7 @@ template <class T> class LuBackup {
 
     T* memory_ = nullptr;
     Index width_ = 0;
-    Real<T> growth_ = 0;          ///< The largest g(j). Infinite if U12 has columns without a pivot that are.
+    Real<T> growth_ = 0;          ///< The largest g(j). Infinite or NaN if U12 is.
     std::vector<Real<T>> bounds_; ///< g.
     std::atomic<Index> used_{0};  ///< Rows of the memory.
     std::vector<Copy> copies_;    ///< By row below: the copy from this row on.

@@ -53,11 +53,11 @@ template <class T> bool grows_as_singular(DistributedMatrix<T> const& a, std::sp
 template <class T> bool probe_grows_as_singular(DistributedMatrix<T> const& a,
                                                 ApplyInverse<T> const& apply_inverse, Interrupt* interrupt);
 
-/// The range of the pivots of a factor of `b`. Their origin is the diagonal entry for Cholesky, and the
-/// largest entry of the matrix otherwise. Diagonal entries are read only if no pivot of Cholesky can be small
-/// otherwise: if the smallest one relative to the largest entry is above `enough`, the range is relative to
-/// that. `own` is the pivot_range() of this process without origin, and own_from(origin) that with one.
-/// Collective.
+/// The range of the pivots of a factor of `b` relative to their origin: the diagonal entry for Cholesky, and
+/// the largest entry of the matrix otherwise. For Cholesky, diagonal entries are read only if they can
+/// matter: if the smallest pivot relative to the largest entry is above `enough`, it is even larger relative
+/// to its diagonal entry, and the range is relative to the largest entry. `own` is the pivot_range() of this
+/// process without origin, and own_from(origin) that with one. Collective.
 template <class T>
 PivotRange relative_pivots(DistributedMatrix<T> const& b, bool cholesky, double enough, PivotRange const& own,
                            FunctionRef<PivotRange(std::span<double const> origin)> own_from);
