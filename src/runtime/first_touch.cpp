@@ -13,7 +13,7 @@ namespace {
 /// A huge page that takes longer comes from the host.
 constexpr double slow_huge_page = 1e-3; // seconds
 
-/// What touch_first_parts() has chosen for all arenas.
+/// The choice of touch_first_parts(), which holds for all arenas.
 struct RecentChoice {
     std::mutex mutex;
     PageChoice choice;

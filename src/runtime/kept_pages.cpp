@@ -66,7 +66,7 @@ class KeptPages {
     std::mutex mutex_;
     std::array<Pages, 64> ranges_;
     std::size_t count_ = 0;
-    std::size_t bytes_ = 0; ///< Of all ranges.
+    std::size_t bytes_ = 0; ///< The sum of the sizes of all ranges.
 };
 
 // Never destroyed, because static objects may free arrays later.

@@ -144,7 +144,7 @@ template <class T> class NumericFactor : public WorkingInverse<T> {
     Offset own_values_ = 0;
     std::unique_ptr<Factor<T>> full_;
     std::unique_ptr<Factor<Low>> narrow_; ///< At most one of full_ and narrow_ is set.
-    std::optional<PivotRange> pivots_;    ///< Those of the own panels since the last factorization, if known.
+    std::optional<PivotRange> pivots_;    ///< The pivots of this process, if known since a factorization.
     Workspace workspace_;                 ///< Memory of sweeps.
 };
 
