@@ -43,7 +43,7 @@ template <class T> struct LargeAllocator {
     bool operator==(LargeAllocator const&) const = default;
 
   private:
-    static bool is_large(std::size_t count) { return count * sizeof(T) >= Arena::alignment / 2; }
+    static bool is_large(std::size_t count) { return count * sizeof(T) >= Arena::large_bytes; }
 };
 
 template <class T> using LargeVector = std::vector<T, LargeAllocator<T>>;

@@ -23,8 +23,6 @@ namespace espalier {
 
 namespace {
 
-/// Smaller arenas use small pages: a huge page would waste more than the page faults cost.
-constexpr std::size_t huge_page_threshold = Arena::alignment / 2;
 constexpr std::size_t pages_per_call = 4096;
 constexpr std::size_t max_pages_asked = std::size_t{1} << 18;
 
@@ -101,7 +99,7 @@ void Arena::map(std::size_t bytes) {
 }
 
 std::size_t Arena::page_bytes() const {
-    return size_ >= huge_page_threshold ? alignment : page_size();
+    return size_ >= large_bytes ? alignment : page_size();
 }
 
 Arena::Arena(std::size_t bytes, Allocation allocation) : allocation_(allocation) {
@@ -130,7 +128,7 @@ Arena Arena::on_nodes(std::span<NodeRange const> ranges) {
 }
 
 Arena Arena::of_kept_pages(std::size_t bytes, Allocation allocation) {
-    if (bytes < huge_page_threshold) return Arena(bytes, allocation);
+    if (bytes < large_bytes) return Arena(bytes, allocation);
     Arena arena;
     auto const pages =
         bytes <= most_kept_bytes ? take_kept_pages(round_up(bytes, alignment)) : std::span<std::byte>();

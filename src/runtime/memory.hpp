@@ -18,6 +18,9 @@ class Arena {
   public:
     /// Alignment of an arena; a large arena is a multiple of it, so every page can be a huge one.
     static constexpr std::size_t alignment = std::size_t{2} << 20;
+    /// Arenas of at least this size have huge pages. In smaller ones a huge page would waste more than the
+    /// page faults cost.
+    static constexpr std::size_t large_bytes = alignment / 2;
     /// From this size on the available memory is checked first, which takes about 100 us.
     static constexpr std::size_t checked_bytes = std::size_t{64} << 20;
 
@@ -33,7 +36,7 @@ class Arena {
     /// `bytes` with any contents. Large arrays take pages that this process has used before, if it has kept
     /// enough of them (kept_pages.hpp), and their pages are kept afterwards. Errors as above.
     static Arena of_kept_pages(std::size_t bytes, Allocation allocation);
-    /// Gives up the memory, and returns it. It is a multiple of page_bytes(), for keep_pages().
+    /// Gives up the memory, and returns it: for a large arena whole huge pages, which keep_pages() takes.
     std::byte* release();
 
     /// An allocation distributed over nodes: consecutive ranges whose pages are preferably placed on their
