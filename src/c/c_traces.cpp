@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "c/c_arrays.hpp"
 #include "c/c_handle.hpp"
 
 namespace {

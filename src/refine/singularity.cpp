@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/random.hpp"
+#include "distributed/backward_error.hpp"
 #include "matrix/norms.hpp"
 #include "refine/refine.hpp"
 #include "refine/vectors.hpp"

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "matrix/norms.hpp"
+
 namespace espalier {
 
 template <class T> DistributedRows ScalarFactor<T>::store_pattern(CscMatrix<T> const& matrix) {

@@ -17,6 +17,8 @@
 namespace espalier {
 namespace {
 
+using test::eliminate, test::pivot_ratio, test::to_dense;
+
 // A cyclic matrix with large entries beside a weak diagonal, and with rows of very different size, so that lu
 // permutes and scales it.
 CscMatrix<double> permuted_and_scaled(Index n) {

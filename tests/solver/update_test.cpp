@@ -6,6 +6,7 @@
 
 #include "comm/thread_processes.hpp"
 #include "core/status_of.hpp"
+#include "distributed/backward_error.hpp"
 #include "solver/random_systems.hpp"
 
 namespace espalier {
