@@ -22,10 +22,10 @@ template <class T, class Stride> struct TiledProduct {
     }
 };
 
-// A product is divided along the depth, so that the rows of A for a tile take half of the first-level cache.
-constexpr Index block_depth = 128;
-// Assignments are not divided, up to this depth they use copies.
-constexpr Index most_copied_depth = 256;
+// A subtraction is divided along the depth into equal parts of at most this depth. Smaller parts would keep
+// the rows of A for a tile in the first-level cache, but C would be read and written more often, which costs
+// more if it comes from memory. Assignments are not divided. They use copies up to this depth.
+constexpr Index most_depth = 256;
 
 // Copies of operands. Columns of A at distances of a multiple of 1 KiB map to few sets of the first-level
 // cache and evict each other, and so do rows of B^T. Other operands are copied if they are read often enough.
@@ -61,8 +61,8 @@ template <class T> class Copies {
     }
 
   private:
-    static constexpr Index bytes_of_b = 256 * 1024;
-    alignas(64) std::byte a_[vector::most_vectors * 64 * most_copied_depth]; // not cleared
+    static constexpr Index bytes_of_b = 512 * 1024;
+    alignas(64) std::byte a_[vector::most_vectors * 64 * most_depth]; // not cleared
     alignas(64) std::byte b_[bytes_of_b];
 };
 
@@ -123,12 +123,13 @@ template <class T> MatrixView<T const> part_of(Op op_b, MatrixView<T const> b, I
 template <class T> void divided_product(vector::Into into, Op op_b, MatrixView<T const> a,
                                         MatrixView<T const> b, MatrixView<T> c) {
     auto const instructions = widest_instruction_set();
-    Index const step = into == vector::Into::subtract ? std::min(block_depth, a.cols) : a.cols;
-    bool const copy_a = step <= most_copied_depth && copies_a(a, c.cols);
-    bool const copy_b = step <= most_copied_depth && copies_b(op_b, b, c.rows);
+    Index const parts = into == vector::Into::subtract ? (a.cols + most_depth - 1) / most_depth : 1;
+    Index const step = (a.cols + parts - 1) / parts;
+    bool const copy_a = step <= most_depth && copies_a(a, c.cols);
+    bool const copy_b = step <= most_depth && copies_b(op_b, b, c.rows);
     Copies<T>* copies = nullptr;
     if (copy_a || copy_b) {
-        // 304 KiB, more than some threads of programs have on their stacks.
+        // 560 KiB, more than some threads of programs have on their stacks.
         thread_local auto const memory = std::make_unique_for_overwrite<Copies<T>>();
         copies = memory.get();
     }

@@ -52,23 +52,12 @@ template <class R> struct TileRows {
     R const* a;
     Index lda;
     Index last;
-    R const* next; // what the tiles fetch meanwhile, one vector of each column; null for nothing
+    R const* next;      // rows of the next tiles in the columns that this tile fetches; null for nothing
+    Index next_columns; // their number
 };
 
 // Tiles of fewer columns of A do not wait long enough for C to be fetched.
 inline constexpr Index least_depth_to_fetch = 16;
-
-// Fetches the columns of C in the order of p, some lines of one column after those of the other, because a
-// core can wait for few lines at a time.
-template <class R> struct ColumnFetch {
-    R const* c;
-    Index ldc;
-    Index columns;
-    template <int lines> ESPALIER_INLINE void operator()(Index p) const {
-        constexpr Index line = 64 / Index{sizeof(R)};
-        __builtin_prefetch(c + std::min(p / lines, columns - 1) * ldc + p % lines * line, 1, 3);
-    }
-};
 
 // Rows [i, end) of columns [j, j + columns), where end - i is at most vectors * width, and at least width.
 template <class T, int width, int vectors, int columns, class Stride>
@@ -90,15 +79,8 @@ ESPALIER_INLINE void tile(Operands<Real<T>, Stride> const& op, bool conjugate_b,
     R const* a = rows_of_a.a;
     R const* b = op.b + parts * (j / strip_columns * strip_columns * op.strip_stride +
                                  j % strip_columns * op.column_stride);
-    ColumnFetch<R> const fetch{op.c + i + j * op.ldc, op.ldc, op.columns - j};
-    R const* next = rows_of_a.next ? rows_of_a.next : a;
-    Index const to_next = rows_of_a.next ? op.lda : 0;
-    for (Index p = 0; p < op.depth; ++p, a += rows_of_a.lda, b += parts * op.depth_stride) {
-        if constexpr (fetches_on_the_way) {
-            fetch.template operator()<vectors + 1>(p);
-            __builtin_prefetch(next, 0, 2);
-            next += to_next;
-        }
+    // One step of the loop over k.
+    auto const step = [&]() ESPALIER_INLINE_LAMBDA {
         Vector rows[vectors];
         for (int v = 0; v < vectors; ++v) {
             load(rows[v], a + (v == vectors - 1 ? rows_of_a.last : v * width));
@@ -109,7 +91,30 @@ ESPALIER_INLINE void tile(Operands<Real<T>, Stride> const& op, bool conjugate_b,
                 R const factor = b[parts * q * op.column_stride + part];
                 for (int v = 0; v < vectors; ++v) sum[part][q][v] += rows[v] * factor;
             }
+        a += rows_of_a.lda;
+        b += parts * op.depth_stride;
+    };
+    Index p = 0;
+    if constexpr (fetches_on_the_way) {
+        // Each round of steps fetches the lines of one column of C and of one column of the next rows of A.
+        // A core can wait for few lines at a time.
+        constexpr int lines = vectors + 1;
+        constexpr Index line_reals = 64 / Index{sizeof(R)};
+        R const* c = op.c + i + j * op.ldc;
+        R const* next = rows_of_a.next ? rows_of_a.next : c;
+        Index const rounds = std::min(std::max<Index>(columns, rows_of_a.next_columns), op.depth / lines);
+        for (Index round = 0; round < rounds; ++round) {
+            [&]<int... line>(std::integer_sequence<int, line...>) ESPALIER_INLINE_LAMBDA {
+                ((__builtin_prefetch(c + line * line_reals, 1, 3),
+                  __builtin_prefetch(next + line * line_reals, 0, 2), step()),
+                 ...);
+            }(std::make_integer_sequence<int, lines>());
+            if (round + 1 < columns) c += op.ldc;
+            if (round + 1 < rows_of_a.next_columns) next += op.lda;
+        }
+        p = rounds * lines;
     }
+    for (; p < op.depth; ++p) step();
     auto const finish = [&]<Into into>(std::integral_constant<Into, into>) ESPALIER_INLINE_LAMBDA {
         for (int q = 0; q < columns; ++q) {
             R* const c = op.c + (j + q) * op.ldc;
@@ -144,7 +149,15 @@ ESPALIER_INLINE void strips(Operands<Real<T>, Stride> const& op, bool conjugate_
     Index j = 0;
     auto const next = [&]<int columns>(std::integral_constant<int, columns>) ESPALIER_INLINE_LAMBDA {
         auto rows = rows_of_a;
-        if (rows.next) rows.next = j < vectors * most ? rows.next + j / most * width : nullptr;
+        if (rows.next) {
+            // All tiles together fetch the next rows of A.
+            Index const tiles = (op.columns + most - 1) / most;
+            Index const share = (op.depth + tiles - 1) / tiles;
+            Index const first = std::min(j / most * share, op.depth);
+            rows.next += first * op.lda;
+            rows.next_columns = std::min(share, op.depth - first);
+            if (rows.next_columns == 0) rows.next = nullptr;
+        }
         tile<T, width, vectors, columns>(op, conjugate_b, rows, i, end, j);
         j += columns;
     };
@@ -162,7 +175,7 @@ ESPALIER_INLINE void strips(Operands<Real<T>, Stride> const& op, bool conjugate_
 // Rows [i, end) of all columns, where end - i is at most vectors * width, and at least width.
 template <class T, int width, int vectors, int columns, class Stride>
 ESPALIER_INLINE void row_of_tiles(Operands<Real<T>, Stride> const& op, bool conjugate_b, Index i, Index end) {
-    TileRows<Real<T>> rows_of_a{op.a + i, op.lda, end - i - width, nullptr};
+    TileRows<Real<T>> rows_of_a{op.a + i, op.lda, end - i - width, nullptr, 0};
     if (op.copy) {
         for (Index p = 0; p < op.depth; ++p)
             for (int v = 0; v < vectors; ++v) {
@@ -170,7 +183,7 @@ ESPALIER_INLINE void row_of_tiles(Operands<Real<T>, Stride> const& op, bool conj
                 load(rows, op.a + p * op.lda + row_of<width, vectors>(v, i, end));
                 store(rows, op.copy + (p * vectors + v) * width);
             }
-        rows_of_a = {op.copy, vectors * width, (vectors - 1) * width, end < op.rows ? op.a + end : nullptr};
+        rows_of_a = {op.copy, vectors * width, (vectors - 1) * width, end < op.rows ? op.a + end : nullptr, 0};
     }
     strips<T, width, vectors, columns>(op, conjugate_b, rows_of_a, i, end);
 }
@@ -180,7 +193,7 @@ template <class T, int width, int columns, class Stride>
 ESPALIER_INLINE void product_of_few_rows(Operands<Real<T>, Stride> const& op, bool conjugate_b) {
     if constexpr (width > narrowest<T>)
         if (op.rows < width) return product_of_few_rows<T, width / 2, columns>(op, conjugate_b);
-    TileRows<Real<T>> const rows_of_a{op.a, op.lda, op.rows - width, nullptr};
+    TileRows<Real<T>> const rows_of_a{op.a, op.lda, op.rows - width, nullptr, 0};
     if (op.rows > width)
         strips<T, width, 2, columns>(op, conjugate_b, rows_of_a, 0, op.rows);
     else
