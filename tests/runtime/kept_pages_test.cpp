@@ -1,7 +1,12 @@
 #include "runtime/kept_pages.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
 #include <utility>
+
+#include <sys/mman.h>
 
 #include <gtest/gtest.h>
 
@@ -27,6 +32,11 @@ class KeptPages : public testing::Test {
 /// Pages that nobody else has.
 std::span<std::byte> some_pages(std::size_t count) {
     return {Arena(count * huge, Allocation::global).release(), count * huge};
+}
+
+bool is_mapped(std::span<std::byte> pages) {
+    std::array<unsigned char, 4 * huge / 4096> resident{};
+    return mincore(pages.data(), pages.size(), resident.data()) == 0;
 }
 
 TEST_F(KeptPages, AreTheNextOnesThatFit) {
@@ -71,6 +81,40 @@ TEST_F(KeptPages, AreReturnedToTheSystemFromALimitOn) {
     keep_pages(pages.first(2 * half));
     keep_pages(pages.subspan(2 * half, huge));
     EXPECT_TRUE(take_kept_pages(huge).empty());
+}
+
+TEST_F(KeptPages, AreReturnedUntilTheLimitHolds) {
+    auto const pages = some_pages(most_kept_bytes / huge + 4);
+    keep_pages(pages.first(huge));
+    keep_pages(pages.subspan(2 * huge, huge));
+    auto const rest = pages.subspan(4 * huge); // with it, both other pages are too many
+    keep_pages(rest);
+    EXPECT_FALSE(is_mapped(pages.first(huge)));
+    EXPECT_FALSE(is_mapped(pages.subspan(2 * huge, huge)));
+    EXPECT_EQ(take_kept_pages(huge).data(), rest.data());
+    keep_pages(rest.first(huge));
+}
+
+TEST_F(KeptPages, AreReturnedByTheirRelease) {
+    auto const pages = some_pages(2);
+    keep_pages(pages);
+    EXPECT_TRUE(is_mapped(pages));
+    release_kept_pages();
+    EXPECT_FALSE(is_mapped(pages));
+    EXPECT_TRUE(take_kept_pages(huge).empty());
+}
+
+TEST_F(KeptPages, AreAFewRanges) {
+    std::size_t const most = 64;
+    auto const pages = some_pages(2 * most + 2); // a range of two pages, and single ones
+    keep_pages(pages.first(2 * huge));
+    for (std::size_t range = 1; range <= most; ++range)
+        keep_pages(pages.subspan((2 * range + 1) * huge, huge));
+    EXPECT_EQ(take_kept_pages(2 * huge).data(), pages.data());
+    std::size_t left = 0;
+    while (!take_kept_pages(huge).empty()) ++left;
+    EXPECT_EQ(left, most - 1);
+    keep_pages(pages.first(2 * huge));
 }
 
 TEST_F(KeptPages, ServeArenasAndVectors) {
