@@ -526,7 +526,7 @@ template <class T> class Case {
         if (found.error) return judge_error(found, truth, lost, is_hermitian, tally);
         ++tally.solved;
         auto const a_is = block(interior, options_.schur), a_si = block(options_.schur, interior);
-        auto const right = times(truth.inverse, a_is);
+        auto const right = truth.solve(a_is);
         auto const reduced = times(a_si, right);
         FactorReport const& factor = found.report.factor;
         double const left_norm = static_cast<double>(infinity_norm(times(a_si, truth.inverse)));
@@ -552,14 +552,6 @@ template <class T> class Case {
                         found.signs->positive, found.signs->negative, found.signs->zero, truth.signs.positive,
                         truth.signs.negative, truth.signs.zero);
         }
-    }
-
-    static Dense<X> times(Dense<X> const& a, Dense<X> const& b) {
-        Dense<X> c(a.rows, b.cols);
-        for (Index j = 0; j < b.cols; ++j)
-            for (Index k = 0; k < a.cols; ++k)
-                for (Index i = 0; i < a.rows; ++i) c(i, j) += a(i, k) * b(k, j);
-        return c;
     }
 
     Draws draws_;

@@ -100,6 +100,14 @@ template <class X> long double infinity_norm(Dense<X> const& a) {
     return largest;
 }
 
+template <class X> Dense<X> times(Dense<X> const& a, Dense<X> const& b) {
+    Dense<X> c(a.rows, b.cols);
+    for (Index j = 0; j < b.cols; ++j)
+        for (Index k = 0; k < a.cols; ++k)
+            for (Index i = 0; i < a.rows; ++i) c(i, j) += a(i, k) * b(k, j);
+    return c;
+}
+
 template <class T> struct Reference {
     using X = Extended<T>;
     Dense<X> matrix, inverse;
@@ -131,6 +139,20 @@ template <class T> struct Reference {
         for (Index j = 0; j < n; ++j)
             for (Index i = 0; i < n; ++i) inverse(i, j) *= scaled.column[i] * scaled.row[j];
         rcond = is_singular ? 0 : 1 / (test::one_norm(a) * test::one_norm(inverse));
+    }
+
+    /// A^-1 b. A product with the inverse alone would leave a residual as large as the condition allows.
+    [[nodiscard]] Dense<X> solve(Dense<X> const& b) const {
+        Dense<X> x = times(inverse, b);
+        for (int step = 0; step < 2; ++step) {
+            Dense<X> residual = times(matrix, x);
+            for (Index j = 0; j < b.cols; ++j)
+                for (Index i = 0; i < b.rows; ++i) residual(i, j) = b(i, j) - residual(i, j);
+            Dense<X> const correction = times(inverse, residual);
+            for (Index j = 0; j < b.cols; ++j)
+                for (Index i = 0; i < b.rows; ++i) x(i, j) += correction(i, j);
+        }
+        return x;
     }
 
     [[nodiscard]] double error() const { // of a result of the reference, relative to its norm
