@@ -48,10 +48,16 @@ class EntryMap {
     [[nodiscard]] BlockRow column(Offset part) const { return column_[part]; }
     [[nodiscard]] int in_block(Offset part) const { return in_block_.empty() ? 0 : in_block_[part]; }
 
-    /// Returns the value of a part that is one. Prefetches a later one, because values are far from each
-    /// other in A.
+    /// Prefetches the value of a part.
+    template <class T> [[gnu::always_inline]] inline void prefetch(T const* a, Offset part) const {
+        __builtin_prefetch(a + stored<T>(source_of(part)));
+    }
+    /// Prefetches the value of a later part, because values are far from each other in A.
+    template <class T> [[gnu::always_inline]] inline void prefetch_later(T const* a, Offset part) const {
+        prefetch(a, part + ahead);
+    }
+    /// Returns the value of a part that is one.
     template <class T> [[nodiscard]] T value(T const* a, Offset part) const {
-        __builtin_prefetch(a + stored<T>(source_of(part + ahead)));
         Offset const source = source_of(part);
         if constexpr (is_complex<T>)
             return source >= 0 ? a[source] : conj(a[~source]);
@@ -65,7 +71,10 @@ class EntryMap {
             place = entry;
             modulus = std::max(modulus, abs1(entry));
         };
-        if (!whole_blocks_) return put(value(a, part), *to, largest[0]);
+        if (!whole_blocks_) {
+            prefetch_later(a, part);
+            return put(value(a, part), *to, largest[0]);
+        }
         T const *column = a + source_of(part), *later = a + source_of(part + blocks_ahead);
         std::int32_t const distance = column_distance_[part],
                            later_distance = column_distance_[part + blocks_ahead];

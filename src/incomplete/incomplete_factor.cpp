@@ -110,13 +110,13 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
   private:
     std::optional<Index> factorize_by_rule(CscMatrix<T> const& a, PivotRule<T> const& rule, bool stops,
                                            Interrupt* interrupt) {
-        FactorArrays<T> const arrays{map_, a.values.data(), lower_, upper_, inverse_.as<T>().data(), rule};
+        FactorArrays<T> const arrays{map_, order_, a.values.data(), lower_, upper_, inverse_.as<T>().data(), rule};
         auto const memory = current_rows();
         std::vector<std::unique_ptr<RowFactorizer>> rows;
         rows.reserve(order_.num_workers);
         bool const is_symmetric = symmetry_ != Symmetry::general && sizes_.block_size == 1;
         SymmetricMatrix<T> const matrix{
-            a, order_, source_rows(),
+            a, source_rows(),
             is_symmetric && !rule.positive && order_.num_workers > 1 ? bound_of_moduli(a) : Real<T>(0)};
         for (WorkerId w = 0; w < order_.num_workers; ++w)
             if (is_symmetric)

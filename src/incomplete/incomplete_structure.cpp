@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/run_threads.hpp"
 #include "incomplete/fill_pattern.hpp"
+#include "incomplete/row_arrangement.hpp"
 #include "runtime/written_pages.hpp"
 
 namespace espalier {
@@ -186,10 +187,15 @@ IncompleteStructure::factorize_rows(std::vector<std::unique_ptr<RowFactorizer>> 
     auto const factorize_chunk = [&](std::int32_t chunk, WorkerId w) {
         auto const scope = recorded(w, trace::Kind::factor, first_task + chunk);
         BlockRow const end = order_.chunk_ptr[chunk + 1];
-        for (BlockRow first = order_.chunk_ptr[chunk], next; first < end; first = next) {
+        BlockRow first = order_.chunk_ptr[chunk], loaded = first;
+        for (BlockRow next; first < end; first = next) {
             stop.check();
             if (stop.raised() || has_broken_down.load(std::memory_order_relaxed)) return;
-            next = std::min(end, first + rows_at_once);
+            if (first == loaded) {
+                loaded = std::min(end, first + rows_per_block);
+                rows[w]->load_rows(first, loaded);
+            }
+            next = std::min(loaded, first + rows_at_once);
             rows[w]->factorize_rows(first, next);
             if (stops && rows[w]->needs_shift()) has_broken_down.store(true, std::memory_order_relaxed);
         }

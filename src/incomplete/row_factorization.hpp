@@ -84,6 +84,7 @@ void invert_block(T* a, T* inverse, PivotRule<T> const& rule, PivotBound<T> cons
 /// The arrays that hold the rows. The factorization reads the values of A and writes the other arrays.
 template <class T> struct FactorArrays {
     EntryMap const& entries;
+    ExecutionOrder const& order;
     T const* a;
     RowStorage<T> const& lower;
     RowStorage<T> const& upper;
@@ -95,6 +96,14 @@ template <class T> struct FactorArrays {
 class RowFactorizer {
   public:
     virtual ~RowFactorizer() = default;
+    /// Called before the rows of a block of rows (row_arrangement.hpp), whose positions are first .. end - 1,
+    /// are factorized. May write their values of A to the places of the factors, in the order of A: the rows
+    /// have another order, in which values would come from distant lines of memory. This is faster without
+    /// fill only.
+    virtual void load_rows(BlockRow first, BlockRow end) noexcept {
+        (void)first;
+        (void)end;
+    }
     /// Rows first .. end - 1, after all rows that they depend on.
     virtual void factorize_rows(BlockRow first, BlockRow end) noexcept = 0;
     /// Number of replaced pivots so far.
@@ -135,7 +144,7 @@ template <class T, int B> class RowFactorization final : public RowFactorizer {
     /// Factorizes row p, after all rows that it depends on. Not inlined, because GCC 12 makes the loop over
     /// rows 5 % slower if it inlines it. Aligned, because otherwise its speed depends on code elsewhere.
     [[gnu::noinline, gnu::aligned(64)]] void factorize(BlockRow p) noexcept {
-        auto const& [entries, a, lower, upper, inverse, pivots] = arrays_;
+        auto const& [entries, order, a, lower, upper, inverse, pivots] = arrays_;
         BlockRow const* const left = lower.columns() + lower.begin(p);
         BlockRow const* const right = upper.columns() + upper.begin(p);
         std::int32_t const num_left = lower.length(p), num_right = upper.length(p);
@@ -244,6 +253,14 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
         : arrays_(arrays), prefetch_(arrays.lower, arrays.upper, arrays.inverse),
           row_(current_row.as<T>().data()) {}
 
+    void load_rows(BlockRow first, BlockRow end) noexcept override {
+        auto const& order = arrays_.order;
+        if (!arrays_.entries.is_in_order()) return;
+        for (BlockRow k = first; k < end; ++k) {
+            BlockRow const later = std::min(k + rows_ahead, end - 1);
+            load(order.position_of[order.ascending[k]], order.position_of[order.ascending[later]]);
+        }
+    }
     void factorize_rows(BlockRow first, BlockRow end) noexcept override {
         for (BlockRow p = first; p < end; ++p) {
             prefetch_.before(p);
@@ -252,6 +269,21 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
     }
 
   private:
+    static constexpr BlockRow rows_ahead = 2; ///< By which prefetches of values of A run ahead.
+
+    /// Copies the values of row p. Prefetches those of a later row.
+    void load(BlockRow p, BlockRow later) {
+        EntryMap const& entries = arrays_.entries;
+        T const* const a = arrays_.a;
+        for (Offset e = entries.begin(later); e < entries.begin(later + 1); ++e) entries.prefetch(a, e);
+        Offset entry = entries.begin(p);
+        auto const copy_value = [&](BlockRow, T& value)
+                                    __attribute__((always_inline)) { value = entries.value(a, entry++); };
+        visit_row(arrays_.lower, p, copy_value);
+        copy_value(p, arrays_.inverse[p]);
+        visit_row(arrays_.upper, p, copy_value);
+    }
+
     void factorize(BlockRow p) noexcept {
         EntryMap const& entries = arrays_.entries;
         T const* const a = arrays_.a;
@@ -262,17 +294,14 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
         Offset entry = entries.begin(p);
         Offset const end = entries.begin(p + 1);
         Real<T> largest = 0;
-        auto const next_value = [&]() __attribute__((always_inline)) {
-            T const value = entries.value(a, entry++);
+        auto const put = [&](BlockRow column, T value) __attribute__((always_inline)) {
+            row[column] = value;
             largest = std::max(largest, abs1(value));
-            return value;
         };
-        if (entries.is_in_order()) {
-            visit_row(lower, p,
-                      [&](BlockRow k, T&) __attribute__((always_inline)) { row[k] = next_value(); });
-            row[p] = next_value();
-            visit_row(upper, p,
-                      [&](BlockRow j, T&) __attribute__((always_inline)) { row[j] = next_value(); });
+        if (entries.is_in_order()) { // loaded
+            visit_row(lower, p, put);
+            put(p, inverse[p]);
+            visit_row(upper, p, put);
         } else {
             if (end - entry < lower.length(p) + 1 + upper.length(p)) { // this row has fill
                 visit_row(lower, p, [row](BlockRow k, T&) { row[k] = 0; });
@@ -280,8 +309,9 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
                 row[p] = 0;
             }
             while (entry < end) {
-                BlockRow const column = entries.column(entry);
-                row[column] = next_value();
+                entries.prefetch_later(a, entry);
+                put(entries.column(entry), entries.value(a, entry));
+                ++entry;
             }
         }
         row[p] *= pivots.diagonal_factor;

@@ -13,7 +13,6 @@ namespace espalier {
 /// A, whose values are those of FactorArrays.
 template <class T> struct SymmetricMatrix {
     CscMatrix<T> const& matrix;
-    ExecutionOrder const& order;
     std::span<BlockRow const> row_at; ///< The rows of A by position.
     /// A bound of all moduli. May be 0 if one worker factorizes all rows, because it then finds the largest
     /// entry of the rows before itself. Not used if pivots must be positive.
@@ -30,6 +29,10 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
           row_(current_row.as<T>().data()), largest_(a.largest),
           is_hermitian_(is_complex<T> && a.matrix.symmetry == Symmetry::hermitian) {}
 
+    void load_rows(BlockRow first, BlockRow end) noexcept override {
+        is_loaded_ = arrays_.entries.has_columns() && arrays_.entries.is_in_order();
+        for (BlockRow k = first; k < end && is_loaded_; ++k) is_loaded_ = load(arrays_.order.ascending[k]);
+    }
     void factorize_rows(BlockRow first, BlockRow end) noexcept override {
         for (BlockRow p = first; p < end; ++p) {
             prefetch_.before(p);
@@ -66,8 +69,28 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
         return factor;
     }
 
+    /// Copies column i of A to the places of its row of U and of its pivot, if the row has no fill. Returns
+    /// whether it has none.
+    bool load(BlockRow i) {
+        auto const& [entries, order, a, lower, upper, inverse, pivots] = arrays_;
+        BlockRow const p = order.position_of[i];
+        Offset const first = a_.matrix.col_ptr[i];
+        if (a_.matrix.col_ptr[i + 1] - first != upper.length(p) + 1) return false;
+        T const* next = a + first;
+        put(*next, inverse[p]);
+        visit_row(upper, p, [&](BlockRow, T& value) __attribute__((always_inline)) {
+            put(conj_if(is_hermitian_, *++next), value);
+        });
+        return true;
+    }
+
     /// Copies the values of A in the columns from p on.
     void gather(BlockRow p) {
+        if (is_loaded_) {
+            row_[p] = arrays_.inverse[p];
+            visit_row(arrays_.upper, p, [row = row_](BlockRow j, T& value) { row[j] = value; });
+            return;
+        }
         EntryMap const& entries = arrays_.entries;
         auto const& upper = arrays_.upper;
         T const* const a = arrays_.a;
@@ -75,24 +98,19 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
         if (!entries.has_columns()) {
             Offset const first = entries.begin(p), end = entries.begin(p + 1);
             if (end - first <= upper.length(p)) clear(p); // the row has fill
-            for (Offset e = first; e < end; ++e) put(entries.value(a, e), row[entries.column(e)]);
+            for (Offset e = first; e < end; ++e) {
+                entries.prefetch_later(a, e);
+                put(entries.value(a, e), row[entries.column(e)]);
+            }
             return;
         }
         auto const& matrix = a_.matrix;
-        BlockRow const* const row_at = a_.order.row_at.data();
-        BlockRow const last = a_.order.num_rows() - 1;
+        BlockRow const* const row_at = arrays_.order.row_at.data();
+        BlockRow const last = arrays_.order.num_rows() - 1;
         __builtin_prefetch(matrix.col_ptr.data() + row_at[std::min(p + 2 * rows_ahead, last)]);
         Offset const later = matrix.col_ptr[row_at[std::min(p + rows_ahead, last)]];
         prefetch(a + later);
         Offset const first = matrix.col_ptr[row_at[p]], end = matrix.col_ptr[row_at[p] + 1];
-        if (entries.is_in_order() && end - first == upper.length(p) + 1) {
-            T const* next = a + first;
-            put(*next, row[p]);
-            visit_row(upper, p, [&](BlockRow j, T&) __attribute__((always_inline)) {
-                put(conj_if(is_hermitian_, *++next), row[j]);
-            });
-            return;
-        }
         if (std::uint32_t given = entries.given(p); given != 0) {
             T const* next = a + first;
             put(*next, row[p]);
@@ -103,7 +121,7 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
             return;
         }
         prefetch(matrix.row_ind.data() + later);
-        BlockRow const* const position_of = a_.order.position_of.data();
+        BlockRow const* const position_of = arrays_.order.position_of.data();
         clear(p);
         for (Offset e = first; e < end; ++e)
             put(conj_if(is_hermitian_, a[e]), row[position_of[matrix.row_ind[e]]]);
@@ -160,6 +178,7 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
     T* row_;
     Real<T> largest_; ///< SymmetricMatrix::largest, or the largest modulus so far.
     bool is_hermitian_;
+    bool is_loaded_ = false; ///< Whether all rows of the block of rows are loaded.
 };
 
 } // namespace espalier
