@@ -110,7 +110,8 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
   private:
     std::optional<Index> factorize_by_rule(CscMatrix<T> const& a, PivotRule<T> const& rule, bool stops,
                                            Interrupt* interrupt) {
-        FactorArrays<T> const arrays{map_, order_, a.values.data(), lower_, upper_, inverse_.as<T>().data(), rule};
+        FactorArrays<T> const arrays{map_, order_, a.values.data(), lower_, upper_, inverse_.as<T>().data(),
+                                     rule};
         auto const memory = current_rows();
         std::vector<std::unique_ptr<RowFactorizer>> rows;
         rows.reserve(order_.num_workers);

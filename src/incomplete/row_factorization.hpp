@@ -100,10 +100,7 @@ class RowFactorizer {
     /// are factorized. May write their values of A to the places of the factors, in the order of A: the rows
     /// have another order, in which values would come from distant lines of memory. This is faster without
     /// fill only.
-    virtual void load_rows(BlockRow first, BlockRow end) noexcept {
-        (void)first;
-        (void)end;
-    }
+    virtual void load_rows([[maybe_unused]] BlockRow first, [[maybe_unused]] BlockRow end) noexcept {}
     /// Rows first .. end - 1, after all rows that they depend on.
     virtual void factorize_rows(BlockRow first, BlockRow end) noexcept = 0;
     /// Number of replaced pivots so far.

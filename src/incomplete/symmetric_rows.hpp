@@ -27,11 +27,12 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
                               Arena const& current_row)
         : arrays_(arrays), prefetch_(arrays.lower, arrays.upper, arrays.inverse), a_(a),
           row_(current_row.as<T>().data()), largest_(a.largest),
-          is_hermitian_(is_complex<T> && a.matrix.symmetry == Symmetry::hermitian) {}
+          is_hermitian_(is_complex<T> && a.matrix.symmetry == Symmetry::hermitian),
+          loads_(arrays.entries.has_columns() && arrays.entries.is_in_order()) {}
 
     void load_rows(BlockRow first, BlockRow end) noexcept override {
-        is_loaded_ = arrays_.entries.has_columns() && arrays_.entries.is_in_order();
-        for (BlockRow k = first; k < end && is_loaded_; ++k) is_loaded_ = load(arrays_.order.ascending[k]);
+        if (!loads_) return;
+        for (BlockRow k = first; k < end; ++k) load(arrays_.order.ascending[k]);
     }
     void factorize_rows(BlockRow first, BlockRow end) noexcept override {
         for (BlockRow p = first; p < end; ++p) {
@@ -69,24 +70,20 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
         return factor;
     }
 
-    /// Copies column i of A to the places of its row of U and of its pivot, if the row has no fill. Returns
-    /// whether it has none.
-    bool load(BlockRow i) {
+    /// Copies column i of A to the places of its row of U and of its pivot.
+    void load(BlockRow i) {
         auto const& [entries, order, a, lower, upper, inverse, pivots] = arrays_;
         BlockRow const p = order.position_of[i];
-        Offset const first = a_.matrix.col_ptr[i];
-        if (a_.matrix.col_ptr[i + 1] - first != upper.length(p) + 1) return false;
-        T const* next = a + first;
+        T const* next = a + a_.matrix.col_ptr[i];
         put(*next, inverse[p]);
         visit_row(upper, p, [&](BlockRow, T& value) __attribute__((always_inline)) {
             put(conj_if(is_hermitian_, *++next), value);
         });
-        return true;
     }
 
     /// Copies the values of A in the columns from p on.
     void gather(BlockRow p) {
-        if (is_loaded_) {
+        if (loads_) {
             row_[p] = arrays_.inverse[p];
             visit_row(arrays_.upper, p, [row = row_](BlockRow j, T& value) { row[j] = value; });
             return;
@@ -178,7 +175,7 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
     T* row_;
     Real<T> largest_; ///< SymmetricMatrix::largest, or the largest modulus so far.
     bool is_hermitian_;
-    bool is_loaded_ = false; ///< Whether all rows of the block of rows are loaded.
+    bool loads_; ///< Whether load_rows() copies the values of A, which needs a factor without fill.
 };
 
 } // namespace espalier

@@ -52,8 +52,10 @@ template <class R> struct TileRows {
     R const* a;
     Index lda;
     Index last;
-    R const* next;      // rows of the next tiles in the columns that this tile fetches; null for nothing
-    Index next_columns; // their number
+    // What each tile fetches meanwhile: the next rows of A in so many columns, each tile in those after the
+    // columns of the tile before, from `next` on. Null for nothing.
+    R const* next;
+    Index next_columns;
 };
 
 // Tiles of fewer columns of A do not wait long enough for C to be fetched.
@@ -150,13 +152,9 @@ ESPALIER_INLINE void strips(Operands<Real<T>, Stride> const& op, bool conjugate_
     auto const next = [&]<int columns>(std::integral_constant<int, columns>) ESPALIER_INLINE_LAMBDA {
         auto rows = rows_of_a;
         if (rows.next) {
-            // All tiles together fetch the next rows of A.
-            Index const tiles = (op.columns + most - 1) / most;
-            Index const share = (op.depth + tiles - 1) / tiles;
-            Index const first = std::min(j / most * share, op.depth);
-            rows.next += first * op.lda;
-            rows.next_columns = std::min(share, op.depth - first);
-            if (rows.next_columns == 0) rows.next = nullptr;
+            Index const first = std::min(j / most * rows.next_columns, op.depth);
+            rows.next_columns = std::min(rows.next_columns, op.depth - first);
+            rows.next = rows.next_columns > 0 ? rows.next + first * op.lda : nullptr;
         }
         tile<T, width, vectors, columns>(op, conjugate_b, rows, i, end, j);
         j += columns;
@@ -183,7 +181,12 @@ ESPALIER_INLINE void row_of_tiles(Operands<Real<T>, Stride> const& op, bool conj
                 load(rows, op.a + p * op.lda + row_of<width, vectors>(v, i, end));
                 store(rows, op.copy + (p * vectors + v) * width);
             }
-        rows_of_a = {op.copy, vectors * width, (vectors - 1) * width, end < op.rows ? op.a + end : nullptr, 0};
+        rows_of_a.a = op.copy;
+        rows_of_a.lda = vectors * width;
+        rows_of_a.last = (vectors - 1) * width;
+        Index const tiles = (op.columns + columns - 1) / columns;
+        rows_of_a.next = end < op.rows ? op.a + end : nullptr;
+        rows_of_a.next_columns = (op.depth + tiles - 1) / tiles; // all tiles together fetch the next rows
     }
     strips<T, width, vectors, columns>(op, conjugate_b, rows_of_a, i, end);
 }

@@ -42,6 +42,15 @@ template <class T> void add_scaled(Index n, T factor, T const* x, T* y) {
     }
 }
 
+/// A B
+template <class T> Dense<T> product(Dense<T> const& a, Dense<T> const& b) {
+    Dense<T> c(a.rows, b.cols);
+    for (Index j = 0; j < b.cols; ++j)
+        for (Index k = 0; k < a.cols; ++k)
+            add_scaled(a.rows, b(k, j), a.values.data() + k * a.rows, c.values.data() + j * c.rows);
+    return c;
+}
+
 /// op(A), including the mirror image of a stored triangle; in scalars `To` unless that is void.
 template <class To = void, class T> auto to_dense(CscMatrix<T> const& a, MatrixOp op = MatrixOp::none) {
     using Entry = std::conditional_t<std::is_void_v<To>, T, To>;

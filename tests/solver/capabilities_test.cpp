@@ -13,7 +13,7 @@
 namespace espalier {
 namespace {
 
-using test::all_ops, test::Dense, test::DenseLu, test::difference, test::to_dense;
+using test::all_ops, test::Dense, test::DenseLu, test::difference, test::product, test::to_dense;
 
 // The relative error that a solver may make with these matrices.
 template <class T> constexpr double tolerance = 5e3 * static_cast<double>(epsilon<T>);
@@ -181,14 +181,6 @@ TEST(Schur, WithAllUnknownsIsTheMatrixItself) {
     auto const s = factorized(a, options).schur_complement();
     for (Index i = 0; i < 6; ++i)
         for (Index j = 0; j < 6; ++j) EXPECT_EQ(s.column(j)[i], dense(5 - i, 5 - j));
-}
-
-template <class T> Dense<T> product(Dense<T> const& x, Dense<T> const& y) {
-    Dense<T> z(x.rows, y.cols);
-    for (Index j = 0; j < y.cols; ++j)
-        for (Index k = 0; k < x.cols; ++k)
-            for (Index i = 0; i < x.rows; ++i) z(i, j) += x(i, k) * y(k, j);
-    return z;
 }
 
 // The largest entry of |X| |Y|.

@@ -527,9 +527,9 @@ template <class T> class Case {
         ++tally.solved;
         auto const a_is = block(interior, options_.schur), a_si = block(options_.schur, interior);
         auto const right = truth.solve(a_is);
-        auto const reduced = times(a_si, right);
+        auto const reduced = product(a_si, right);
         FactorReport const& factor = found.report.factor;
-        double const left_norm = static_cast<double>(infinity_norm(times(a_si, truth.inverse)));
+        double const left_norm = static_cast<double>(infinity_norm(product(a_si, truth.inverse)));
         double const allowed = 100 * static_cast<double>(dense.cols) *
                                (factor.schur_error + epsilon<T>)*static_cast<double>(infinity_norm(dense)) *
                                (1 + left_norm) * (1 + static_cast<double>(infinity_norm(right)));

@@ -12,7 +12,7 @@
 
 namespace espalier::fuzz {
 
-using test::Dense, test::Extended;
+using test::Dense, test::Extended, test::product;
 
 /// The roundoff of the reference.
 inline constexpr double long_roundoff = 1.1e-19;
@@ -100,14 +100,6 @@ template <class X> long double infinity_norm(Dense<X> const& a) {
     return largest;
 }
 
-template <class X> Dense<X> times(Dense<X> const& a, Dense<X> const& b) {
-    Dense<X> c(a.rows, b.cols);
-    for (Index j = 0; j < b.cols; ++j)
-        for (Index k = 0; k < a.cols; ++k)
-            for (Index i = 0; i < a.rows; ++i) c(i, j) += a(i, k) * b(k, j);
-    return c;
-}
-
 template <class T> struct Reference {
     using X = Extended<T>;
     Dense<X> matrix, inverse;
@@ -143,12 +135,12 @@ template <class T> struct Reference {
 
     /// A^-1 b. A product with the inverse alone would leave a residual as large as the condition allows.
     [[nodiscard]] Dense<X> solve(Dense<X> const& b) const {
-        Dense<X> x = times(inverse, b);
+        Dense<X> x = product(inverse, b);
         for (int step = 0; step < 2; ++step) {
-            Dense<X> residual = times(matrix, x);
+            Dense<X> residual = product(matrix, x);
             for (Index j = 0; j < b.cols; ++j)
                 for (Index i = 0; i < b.rows; ++i) residual(i, j) = b(i, j) - residual(i, j);
-            Dense<X> const correction = times(inverse, residual);
+            Dense<X> const correction = product(inverse, residual);
             for (Index j = 0; j < b.cols; ++j)
                 for (Index i = 0; i < b.rows; ++i) x(i, j) += correction(i, j);
         }
