@@ -2,25 +2,61 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <span>
+#include <vector>
 
 #include "ordering/methods.hpp"
 
 namespace espalier {
 
-CutGraph cut_graph(Graph const& graph) {
-    constexpr Index limit = Index(1) << 30;
-    if (graph.num_vertices >= limit)
+namespace {
+
+constexpr Index cut_graph_limit = Index(1) << 30; // of the number of vertices, and of the sum of weights
+
+void require_numbers(Graph const& graph) {
+    if (graph.num_vertices >= cut_graph_limit)
         throw Error(Status::unsupported,
                     "the ordering 'dissection' needs a graph of fewer than 2^30 vertices");
+}
+
+void set_cut_weights(CutGraph& cut, Graph const& graph, std::span<Vertex const> vertices) {
+    double sum = 0;
+    for (Index v = 0; v < graph.num_vertices; ++v) sum += static_cast<double>(graph.weight_of(v));
+    bool const is_large = sum >= static_cast<double>(cut_graph_limit);
+    auto const weight = is_large ? balance_weights(graph, cut_graph_limit) : graph.weight;
+    cut.weight.assign(vertices.size(), 1);
+    if (!weight.empty())
+        for (std::size_t k = 0; k < vertices.size(); ++k)
+            cut.weight[k] = static_cast<std::int32_t>(weight[vertices[k]]);
+    for (auto const w : cut.weight) cut.total += w;
+}
+
+} // namespace
+
+CutGraph cut_graph(Graph const& graph) {
+    require_numbers(graph);
     CutGraph cut;
     cut.ptr = graph.ptr;
     cut.adj.assign(graph.adj.begin(), graph.adj.end());
-    double sum = 0;
-    for (Index v = 0; v < graph.num_vertices; ++v) sum += static_cast<double>(graph.weight_of(v));
-    auto const weight = sum < static_cast<double>(limit) ? graph.weight : balance_weights(graph, limit);
-    cut.weight.assign(weight.begin(), weight.end());
-    if (cut.weight.empty()) cut.weight.assign(graph.num_vertices, 1);
-    for (auto const w : cut.weight) cut.total += w;
+    std::vector<Vertex> all(graph.num_vertices);
+    std::iota(all.begin(), all.end(), 0);
+    set_cut_weights(cut, graph, all);
+    return cut;
+}
+
+CutGraph cut_graph(Graph const& graph, std::span<Vertex const> kept) {
+    require_numbers(graph);
+    std::vector<Vertex> number(graph.num_vertices, -1);
+    for (std::size_t k = 0; k < kept.size(); ++k) number[kept[k]] = static_cast<Vertex>(k);
+    CutGraph cut;
+    cut.ptr.reserve(kept.size() + 1);
+    for (Vertex const v : kept) {
+        for (Index const w : graph.neighbours(v))
+            if (number[w] >= 0) cut.adj.push_back(number[w]);
+        cut.ptr.push_back(std::ssize(cut.adj));
+    }
+    set_cut_weights(cut, graph, kept);
     return cut;
 }
 

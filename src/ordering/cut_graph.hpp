@@ -34,6 +34,8 @@ struct CutGraph {
 /// The graph with 32-bit numbers. Weights are scaled by balance_weights() if their sum is 2^30 or more.
 /// Error{unsupported} for 2^30 vertices or more.
 CutGraph cut_graph(Graph const& graph);
+/// The graph of the vertices `kept` (ascending) likewise, with the same weights.
+CutGraph cut_graph(Graph const& graph, std::span<Vertex const> kept);
 
 /// A cut of a graph: part 0, part 1, and the separator as part 2. No edge connects parts 0 and 1.
 struct Cut {

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <map>
 #include <random>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "common/graphs.hpp"
@@ -45,6 +48,33 @@ inline Graph lattice27(Index a, Index b, Index c) {
         graph.ptr.push_back(std::ssize(graph.adj));
     }
     return graph;
+}
+
+/// The unknowns of finite elements of order two on a x b x c cubes, each cut into six tetrahedra: first those
+/// at the vertices of the mesh, then those at the middles of its edges.
+inline Graph quadratic_elements(Index a, Index b, Index c) {
+    std::map<std::pair<Index, Index>, Index> middles;
+    Index unknowns = (a + 1) * (b + 1) * (c + 1);
+    Index const steps[] = {1, a + 1, (a + 1) * (b + 1)};
+    Edges edges;
+    for (Index cube = 0; cube < a * b * c; ++cube) {
+        std::array path{0, 1, 2}; // the directions of three edges of an element
+        Index const corner = cube % a + cube / a % b * steps[1] + cube / (a * b) * steps[2];
+        do {
+            std::vector<Index> element{corner};
+            for (int const d : path) element.push_back(element.back() + steps[d]);
+            for (int i = 0; i < 4; ++i)
+                for (int j = 0; j < i; ++j) {
+                    auto const [at, added] = middles.try_emplace({element[j], element[i]}, unknowns);
+                    unknowns += added ? 1 : 0;
+                    element.push_back(at->second);
+                }
+            for (Index const v : element)
+                for (Index const w : element)
+                    if (w < v) edges.emplace_back(v, w);
+        } while (std::next_permutation(path.begin(), path.end()));
+    }
+    return graph_from(unknowns, edges);
 }
 
 /// Replaces each vertex v of `graph` by a clique of copies[v] vertices, which are adjacent to all copies of

@@ -91,7 +91,8 @@ TEST(Ordering, ASecondCallGivesTheSameOrder) {
 TEST(Ordering, DoesNotDependOnTheNumberOfThreads) {
     for (auto const method : {OrderingMethod::scotch, OrderingMethod::dissection})
         for (Graph const& graph :
-             {grid(22, 20, 18), side_by_side({grid(70, 60), grid(15, 15, 15), path(900)})}) {
+             {grid(22, 20, 18), side_by_side({grid(70, 60), grid(15, 15, 15), path(900)}),
+              quadratic_elements(16, 15, 14)}) {
             auto const one = order(graph, method, 1).perm;
             EXPECT_EQ(order(graph, method, 2).perm, one) << to_string(method);
             EXPECT_EQ(order(graph, method, 4).perm, one) << to_string(method);
@@ -132,6 +133,14 @@ TEST(Ordering, NestedDissectionFillsFarLessThanTheNaturalOrder) {
         EXPECT_LT(2.5 * static_cast<double>(fill_by_elimination(graph, order(graph, method).perm)),
                   static_cast<double>(natural))
             << to_string(method);
+}
+
+TEST(Ordering, ADissectionWithoutDominatedVerticesIsBetterThanMetis) {
+    Graph const graph = quadratic_elements(10, 9, 8);
+    auto const fill = [&](OrderingMethod method) {
+        return static_cast<double>(fill_by_elimination(graph, order(graph, method).perm));
+    };
+    EXPECT_LT(fill(OrderingMethod::dissection), fill(OrderingMethod::metis));
 }
 
 TEST(Ordering, DissectionsAreAtLeastAsGoodAsMetisOnAGrid) {
