@@ -110,7 +110,7 @@ struct Space {
     MultilevelCut cuts;
     CutRefinement refinement;
     Cut cut;
-    std::vector<std::uint8_t> part_before;
+    Cut before;                 // the refinement
     std::vector<Vertex> number; // by vertex: its number in its part
 };
 
@@ -269,9 +269,14 @@ class MultilevelDissection {
         Vertex const n = part.graph.num_vertices();
         if (node.is_leaf() || n < smallest_refined) return;
         read_cut(part, space.cut);
-        space.part_before = space.cut.part;
+        space.before = space.cut;
         space.refinement.refine(part.graph, space.cut);
-        write_cut(part, space);
+        // A cut that is only more balanced is not worth moving vertices: those that leave the separator may
+        // join others.
+        if (space.cut.weight[2] < space.before.weight[2])
+            write_cut(part, space);
+        else
+            space.cut = space.before;
         auto [smaller, larger] = split(std::move(part), node.child, space);
         if (smaller.graph.num_vertices() > smallest_job)
             pool_.add(std::move(smaller));
@@ -294,7 +299,7 @@ class MultilevelDissection {
     // Moves the vertices whose part has changed. Other jobs do not have their neighbours below this node.
     void write_cut(Part const& part, Space const& space) {
         auto const& now = space.cut.part;
-        auto const& before = space.part_before;
+        auto const& before = space.before.part;
         for (std::size_t k = 0; k < now.size(); ++k)
             if (now[k] == 2) node_of_[part.origin[k]] = part.node;
         for (std::size_t k = 0; k < now.size(); ++k)

@@ -77,6 +77,27 @@ inline Graph quadratic_elements(Index a, Index b, Index c) {
     return graph_from(unknowns, edges);
 }
 
+/// An a x b grid with further vertices on its edges, which are adjacent to both ends: one on each edge between
+/// columns, and `more` on each edge in the columns of even number.
+inline Graph grid_with_thick_columns(Index a, Index b, Index more) {
+    Edges edges;
+    Index vertices = a * b;
+    auto const connect = [&](Index v, Index w, Index between) {
+        edges.emplace_back(v, w);
+        for (Index k = 0; k < between; ++k, ++vertices) {
+            edges.emplace_back(vertices, v);
+            edges.emplace_back(vertices, w);
+        }
+    };
+    for (Index column = 0; column < a; ++column)
+        for (Index row = 0; row < b; ++row) {
+            Index const v = column * b + row;
+            if (row + 1 < b) connect(v, v + 1, column % 2 == 0 ? more : 0);
+            if (column + 1 < a) connect(v, v + b, 1);
+        }
+    return graph_from(vertices, edges);
+}
+
 /// Replaces each vertex v of `graph` by a clique of copies[v] vertices, which are adjacent to all copies of
 /// the neighbours of v, and shuffles the new vertices. group[w] is the vertex of `graph` of the new vertex w.
 inline Graph blow_up(Graph const& graph, std::vector<Index> const& copies, std::uint32_t seed,

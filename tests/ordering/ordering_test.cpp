@@ -143,6 +143,15 @@ TEST(Ordering, ADissectionWithoutDominatedVerticesIsBetterThanMetis) {
     EXPECT_LT(fill(OrderingMethod::dissection), fill(OrderingMethod::metis));
 }
 
+// The dominated vertices are no reason to cut along columns of odd number until the separator is refined.
+TEST(Ordering, ADissectionRefinesSeparatorsWithDominatedVertices) {
+    Graph const graph = grid_with_thick_columns(80, 12, 10);
+    auto const fill = [&](OrderingMethod method) {
+        return static_cast<double>(fill_by_elimination(graph, order(graph, method).perm));
+    };
+    EXPECT_LT(fill(OrderingMethod::dissection), 1.2 * fill(OrderingMethod::metis));
+}
+
 TEST(Ordering, DissectionsAreAtLeastAsGoodAsMetisOnAGrid) {
     for (Graph const& graph : {grid(18, 18, 18), grid(60, 60)}) {
         auto const fill = [&](OrderingMethod method) {
