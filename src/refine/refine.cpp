@@ -23,7 +23,7 @@ template <class T> double default_tolerance() {
 namespace {
 
 template <class T> double rounding_error() {
-    return 4 * static_cast<double>(epsilon<T>);
+    return 10 * static_cast<double>(epsilon<T>);
 }
 
 template <class T> double tolerance_of(RefineOptions const& options) {

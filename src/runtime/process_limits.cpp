@@ -141,7 +141,8 @@ ResidentMemory recent_resident_memory() {
     std::lock_guard const lock(mutex);
     auto const now = Clock::now();
     if (read == Clock::time_point() || now - read > std::chrono::milliseconds(10)) {
-        memory = {peak_rss_bytes(), current_rss_bytes()};
+        std::uint64_t const current = current_rss_bytes();
+        memory = {std::max(peak_rss_bytes(), current), current};
         read = now;
     }
     return memory;

@@ -8,7 +8,7 @@
 //     rcond                 between 0.9 and 10 times the true one, for c n u < 0.01 (at least 0.9 times if a
 //                           note says that it may be too large); small if the matrix is singular
 //     inertia               exact if no pivot was replaced, the matrix was not reported as singular, and
-//                           c n g u < 0.01 with the growth g that the pivoting allows
+//                           c n g u < 0.01 with the growth g that the pivoting and updates allow
 //     determinant           to a relative error of c n g u, likewise, and refused only with static pivots
 //     selected inverse      entries of the scaled inverse to a relative error of c n g u, likewise
 //     updates               the new matrix is A + W W^H or A - W W^H to rounding; its results as above
@@ -323,6 +323,8 @@ template <class T> class Case {
             growth = 100; // pivots may be those of other values
         else if (has_pivots)
             growth = options_.pivoting == Pivoting::delayed ? 1 / options_.pivot_tolerance : 1 / std::sqrt(u);
+        // Pivots that are changed in place keep their order, and their change may be as large as this.
+        if (has_pivots && report.factor.updates > 0) growth = std::max(growth, 1 / std::sqrt(std::sqrt(u)));
         return std::max(truth.scaled_condition, unscaled_condition(truth, report)) *
                static_cast<double>(truth.matrix.cols + 1) * u * growth;
     }
