@@ -106,7 +106,7 @@ template <class T> class Analyzer {
         require_square(matrix_);
         matrix_.validate();
         require_schur_unknowns(options_.schur, matrix_.cols);
-        analysis_.pattern = PatternFingerprint(matrix_);
+        analysis_.pattern = PatternFingerprint(matrix_, workers());
         interrupt_.check();
     }
 
@@ -199,7 +199,7 @@ template <class T> class Analyzer {
     }
 
     void scale_and_match() {
-        analysis_.values = hash_of_values(matrix_);
+        analysis_.values = hash_of_values(matrix_, workers());
         ScaledSystem<T>& system = analysis_.system;
         system = ScaledSystem<T>(matrix_, analysis_.working_options(analysis_.form.kind, &interrupt_));
         if (system.is_permuted())

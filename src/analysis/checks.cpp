@@ -122,11 +122,13 @@ template <class T, class Counts> void require_rows_with(CscMatrix<T> const& a, s
 } // namespace
 
 template <class T> void require_no_empty_row(CscMatrix<T> const& a, std::span<Index const> kept) {
-    require_rows_with(a, kept, 1, [](T) { return true; }, "has no entry");
+    require_rows_with(
+        a, kept, 1, [](T) { return true; }, "has no entry");
 }
 
 template <class T> void require_no_zero_row(CscMatrix<T> const& a, std::span<Index const> kept, int threads) {
-    require_rows_with(a, kept, threads, [](T value) { return value != T(0); }, "has no entry but zeros");
+    require_rows_with(
+        a, kept, threads, [](T value) { return value != T(0); }, "has no entry but zeros");
 }
 
 void require_memory(std::uint64_t needed, std::uint64_t limit, std::string_view what) {
@@ -157,9 +159,13 @@ template <class Number, class Bits>
 void mix_part(std::uint64_t& hash, std::span<Number const> numbers, Bits const& bits_of) {
     constexpr std::size_t chains = 8;
     std::uint64_t part[chains] = {1, 2, 3, 4, 5, 6, 7, 8};
+    constexpr std::size_t ahead =
+        4096 / sizeof(Number); // across pages, where the processor stops reading ahead
     std::size_t i = 0;
-    for (; i + chains <= numbers.size(); i += chains)
+    for (; i + chains <= numbers.size(); i += chains) {
+        __builtin_prefetch(numbers.data() + i + ahead);
         for (std::size_t c = 0; c < chains; ++c) mix(part[c], bits_of(numbers[i + c]));
+    }
     for (; i < numbers.size(); ++i) mix(part[0], bits_of(numbers[i]));
     for (std::uint64_t const value : part) mix(hash, value);
 }
@@ -209,24 +215,27 @@ template <class T> void require_valid_values(CscMatrix<T> const& a, int threads)
     a.validate(); // throws an error that names the entry
 }
 
-template <class T> std::uint64_t hash_of_values(CscMatrix<T> const& a) {
+template <class T> std::uint64_t hash_of_values(CscMatrix<T> const& a, int threads) {
     std::uint64_t hash = 0;
     auto const bits = [](Real<T> number) {
         return std::bit_cast<std::uint64_t>(static_cast<double>(number));
     };
-    mix_all(hash, a.values, [&](T const& value) {
-        std::uint64_t const real = bits(real_part(value));
-        // Without mix_bits(), equal changes of both parts would cancel: those of -z, or of z times a power of
-        // two.
-        if constexpr (is_complex<T>) return mix_bits(real) ^ bits(imag_part(value));
-        return real;
-    });
+    mix_all(
+        hash, a.values,
+        [&](T const& value) {
+            std::uint64_t const real = bits(real_part(value));
+            // Without mix_bits(), equal changes of both parts would cancel: those of -z, or of z times a
+            // power of two.
+            if constexpr (is_complex<T>) return mix_bits(real) ^ bits(imag_part(value));
+            return real;
+        },
+        threads);
     return hash;
 }
 
-template <class T>
-void require_pattern(CscMatrix<T> const& a, PatternFingerprint const& pattern, char const* what) {
-    if (!(PatternFingerprint(a) == pattern) || a.values.size() != a.row_ind.size())
+template <class T> void require_pattern(CscMatrix<T> const& a, PatternFingerprint const& pattern,
+                                        char const* what, int threads) {
+    if (!(PatternFingerprint(a, threads) == pattern) || a.values.size() != a.row_ind.size())
         throw Error(
             Status::usage,
             fmt::format("{} was given a matrix of another order or pattern than the factorized one", what));

@@ -50,12 +50,13 @@ class PatternFingerprint {
 /// real. The pattern is known to be valid.
 template <class T> void require_valid_values(CscMatrix<T> const& a, int threads);
 
-/// A hash of the values alone.
-template <class T> std::uint64_t hash_of_values(CscMatrix<T> const& a);
+/// A hash of the values alone, which does not depend on the number of threads that make it.
+template <class T> std::uint64_t hash_of_values(CscMatrix<T> const& a, int threads = 1);
 
 /// Error{usage} unless `a` has the factorized pattern and the same number of values. Its arrays are then
 /// valid, because those of the analyzed matrix were checked. `what` names the call.
 template <class T>
-void require_pattern(CscMatrix<T> const& a, PatternFingerprint const& pattern, char const* what);
+void require_pattern(CscMatrix<T> const& a, PatternFingerprint const& pattern, char const* what,
+                     int threads = 1);
 
 } // namespace espalier

@@ -83,7 +83,7 @@ InverseEntries<T> Solver<T>::State::invert(char const* what, std::uint64_t bytes
 // The transpose of an entry of A is on the structure of the factors, whose rows are permuted.
 template <class T> CscMatrix<T> Solver<T>::State::selected_inverse(CscMatrix<T> const& matrix) {
     require("selected_inverse", {Need::factors});
-    if (context_.is_alone()) require_pattern(matrix, pattern_, "selected_inverse");
+    if (context_.is_alone()) require_pattern(matrix, pattern_, "selected_inverse", context_.threads());
     // the result, and for error_of_inverse() both matrices with both triangles, and two vectors
     std::uint64_t const bytes =
         5 * static_cast<std::uint64_t>(matrix.stored()) * (sizeof(T) + sizeof(Index)) +

@@ -144,9 +144,9 @@ template <class T> RefineReport Solver<T>::State::refine_rows(CscMatrix<T> const
 // Sets the matrix of the refiner to `matrix` of process 0, which should be the factorized one.
 template <class T> void Solver<T>::State::use_matrix(CscMatrix<T> const& matrix, char const* what) {
     bool const is_new = context_.on_root([&] {
-        require_pattern(matrix, pattern_, what);
-        if (working_.has_values_of(matrix)) return false;
-        working_.set(matrix, analysis_->system);
+        require_pattern(matrix, pattern_, what, context_.threads());
+        if (working_.has_values_of(matrix, context_.threads())) return false;
+        working_.set(matrix, analysis_->system, context_.threads());
         return true;
     });
     if (is_new) refiner_->set_matrix(working_.of(matrix));

@@ -96,7 +96,7 @@ Solver<T>::State::change_factors(CscMatrix<T> const& changed, CscMatrix<T> const
 template <class T> void Solver<T>::State::finish_update(CscMatrix<T> const& changed, bool keeps_pattern) {
     if (!keeps_pattern) {
         factor_.drop_assembly();
-        pattern_ = PatternFingerprint(changed);
+        pattern_ = PatternFingerprint(changed, context_.threads());
     }
     working_.set(changed, analysis_->system);
     refiner_->set_matrix(working_.of(changed));
@@ -115,7 +115,7 @@ template <class T> void Solver<T>::State::finish_update(CscMatrix<T> const& chan
 }
 
 template <class T> void Solver<T>::State::factorize_any(CscMatrix<T> const& matrix) {
-    bool const is_known = context_.on_root([&] { return PatternFingerprint(matrix) == pattern_; });
+    bool const is_known = context_.on_root([&] { return PatternFingerprint(matrix, context_.threads()) == pattern_; });
     if (!is_known) analyze(matrix, options_of_analysis());
     factorize(matrix);
 }
@@ -128,7 +128,7 @@ template <class T> bool Solver<T>::State::update(CscMatrix<T>& matrix, CscMatrix
     std::optional<std::string> reason;
     try {
         context_.on_root([&] {
-            require_pattern(matrix, pattern_, "update");
+            require_pattern(matrix, pattern_, "update", context_.threads());
             check_update(matrix, w, sign);
             if (system_->is_scalar && scalar_.is_ldl())
                 factorize_by_supernodes(matrix, "updates change the factors in place");

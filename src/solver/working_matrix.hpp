@@ -21,18 +21,19 @@ template <class T> class WorkingMatrix {
     explicit WorkingMatrix(bool is_shared) : is_shared_(is_shared) {}
 
     /// Converts a matrix with the scales of `system`, unless that was done before for the same values. A
-    /// caller that changes the system or the pattern calls clear() first.
-    void set(CscMatrix<T> const& matrix, ScaledSystem<T> const& system) {
-        if (copy_ && has_values_of(matrix)) return;
+    /// caller that changes the system or the pattern calls clear() first. `threads` compare the values.
+    void set(CscMatrix<T> const& matrix, ScaledSystem<T> const& system, int threads = 1) {
+        if (copy_ && has_values_of(matrix, threads)) return;
         copy_.reset(); // before a new copy, because two copies are not needed
         is_identity_ = system.is_identity();
         if (!is_identity_) copy_ = system.apply(matrix);
-        if (copy_ || is_shared_) values_ = hash_of_values(matrix);
+        if (copy_ || is_shared_) values_ = hash_of_values(matrix, threads);
     }
     /// Converts a matrix, and adapts the scales of `system` to its values, except for the rows and columns of
     /// `schur`. Returns whether the scales have changed. There is no copy after an exception.
-    bool set_and_rescale(CscMatrix<T> const& matrix, ScaledSystem<T>& system, std::span<Index const> schur) {
-        set(matrix, system);
+    bool set_and_rescale(CscMatrix<T> const& matrix, ScaledSystem<T>& system, std::span<Index const> schur,
+                         int threads = 1) {
+        set(matrix, system, threads);
         try {
             return copy_ && system.rescale(matrix, *copy_, schur);
         } catch (...) {
@@ -48,8 +49,8 @@ template <class T> class WorkingMatrix {
         return copy_ ? *copy_ : no_matrix<T>;
     }
     /// Whether all users of B have these values. False if they refer to the matrix of an earlier call.
-    [[nodiscard]] bool has_values_of(CscMatrix<T> const& matrix) const {
-        return (copy_ || is_shared_) && hash_of_values(matrix) == values_;
+    [[nodiscard]] bool has_values_of(CscMatrix<T> const& matrix, int threads = 1) const {
+        return (copy_ || is_shared_) && hash_of_values(matrix, threads) == values_;
     }
 
   private:
