@@ -2,6 +2,7 @@
 and exit code 8."""
 
 import os
+import resource
 import unittest
 
 from support import MEMORY, OK, CommandTest
@@ -41,3 +42,15 @@ class LackOfMemory(CommandTest):
     def test_ends_other_commands_with_one_line(self):
         self.try_some("generate", "lap2d:4", "--output", "a.mtx", "--quiet")
         self.try_some("solve", "--help")
+
+
+@unittest.skipIf(os.environ.get("ESPALIER_SANITIZE"), "a sanitizer reserves terabytes of addresses")
+class LimitOfAddresses(CommandTest):
+    # The threads of OpenBLAS try for ever to get 128 MiB each.
+    def test_ends_a_command_that_has_few_addresses(self):
+        for mebibytes in 110, 130, 150, 200:
+            limit = mebibytes << 20
+            done = self.run_command("solve", "lap3d:8", "--threads", 1, "--quiet",
+                                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+            with self.subTest(mebibytes=mebibytes):
+                self.assertTrue(done.returncode == OK or done.stderr, done.returncode)

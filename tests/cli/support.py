@@ -24,10 +24,10 @@ class CommandTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
-    def run_command(self, *arguments, environment=None, launcher=()):
+    def run_command(self, *arguments, environment=None, launcher=(), **how):
         return subprocess.run([*launcher, COMMAND, *map(str, arguments)], capture_output=True, text=True,
                               cwd=self.folder, timeout=120, stdin=subprocess.DEVNULL,
-                              env=os.environ | (environment or {}))
+                              env=os.environ | (environment or {}), **how)
 
     def succeed(self, *arguments, **how):
         """Runs the command, expects exit code 0 and nothing on standard error, and returns the standard output."""

@@ -1,6 +1,8 @@
 // The espalier command: finds the subcommand, runs it, and turns every failure into one line on standard
 // error and an exit code, which is the value of the Status.
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <new>
@@ -178,13 +180,24 @@ template <class Body> int guarded(Body const& body) noexcept {
     }
 }
 
+// Ends the process without the destructors of libraries. That of OpenBLAS waits for its threads, which never
+// end if the system refuses the memory that they ask for at their start. Sanitizers look for leaks at the
+// usual end.
+int leave(int code) {
+    std::fflush(nullptr);
+#ifndef ESPALIER_SANITIZED
+    std::_Exit(code);
+#endif
+    return code;
+}
+
 } // namespace
 
 } // namespace espalier::command
 
 int main(int argc, char** argv) {
     using namespace espalier;
-    return command::guarded([&] {
+    int const exit_code = command::guarded([&] {
         command::watch_signals();
         ProcessGroup const processes(&argc, &argv);
         command::set_processes(processes.world());
@@ -198,4 +211,5 @@ int main(int argc, char** argv) {
         command::end_processes(code);
         return code;
     });
+    return command::leave(exit_code);
 }
