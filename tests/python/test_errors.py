@@ -187,6 +187,28 @@ def test_a_failed_factorization_keeps_the_analysis():
     assert solver.shape == (8, 8)
 
 
+def has_no_factors(solver, n):
+    b = np.ones(n)
+    for call in (lambda: solver.solve(b), lambda: solver.solve(b, refine=False), lambda: solver.refine(b, b),
+                 lambda: solver.solve(sparse.csc_matrix(b[:, None])), solver.rcond, solver.slogdet, solver.null_space):
+        refuses(espalier.InputError, call, "before factorize")
+
+
+def test_after_a_failed_factorization_no_numbers_of_the_earlier_one_are_given():
+    singular = general()
+    singular.data[singular.indices == 5] = 0
+    for A, failing, error, options in (
+        (laplacian(4), -laplacian(4), espalier.NotPositiveDefiniteError, {"factorization": "llh"}),
+        (general(), singular, espalier.SingularMatrixError, {"supernodes": "off"}),
+    ):
+        solver = espalier.Solver(**options).factorize(A)
+        b = np.ones(A.shape[0])
+        x = solver.solve(b)
+        refuses(error, lambda: solver.factorize(failing))
+        has_no_factors(solver, b.size)
+        np.testing.assert_array_equal(solver.factorize(A).solve(b), x)
+
+
 def test_an_accuracy_warning_points_to_the_caller():
     A, b = hermitian(), np.ones(50)
     with pytest.warns(espalier.AccuracyWarning, match="backward error") as found:
