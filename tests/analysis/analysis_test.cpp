@@ -7,6 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "core/status_of.hpp"
+#include "distributed/distributed_matrix.hpp"
+#include "refine/call_memory.hpp"
+#include "refine/refine.hpp"
 
 #include "analysis/analyzed.hpp"
 #include "common/matrices.hpp"
@@ -154,6 +157,28 @@ TEST(Analysis, RefusesWhatCannotBeFactorized) {
     Options twice;
     twice.schur = {1, 3, 1};
     EXPECT_NE(message(tridiagonal(5, 2, -1), twice).find("unknown 1 is listed twice"), std::string::npos);
+}
+
+// A solve with refinement needs the factors, vectors, and the memory of residuals.
+TEST(Analysis, CountsTheMemoryOfResiduals) {
+    for (int const processes : {1, 2})
+        for (char const* const spec : {"lap2d:30", "convdiff3d:8"}) {
+            Options options;
+            options.supernodes = Toggle::on;
+            auto const analysis = analyzed(generated<double>(spec), options, processes);
+            bool const is_scaled = analysis.system.is_scaled();
+            VectorLayout const layout{processes == 1, processes > 1 || analysis.system.is_permuted(), is_scaled};
+            CallMemory const vectors = memory_of_refinement(layout, 1, 1, least_vectors(RefineMethod::ir));
+            for (int p = 0; p < processes; ++p) {
+                Index const rows = analysis.needs[p].rows;
+                EXPECT_EQ(analysis.memory_bytes(Scalar::d, p),
+                          analysis.factor_bytes(Scalar::d, p) + analysis.call_bytes(vectors, Scalar::d, p) +
+                              DistributedMatrix<double>::residual_bytes(
+                                  rows, analysis.working_entries / processes, analysis.plan.machine.threads,
+                                  is_scaled))
+                    << spec << " on process " << p << " of " << processes;
+            }
+        }
 }
 
 TEST(Analysis, StopsAtItsLimitOfMemoryAndIfCancelled) {
