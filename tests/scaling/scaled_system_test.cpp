@@ -55,6 +55,20 @@ TEST(ScaledSystem, MovesTheMatchedEntriesToTheDiagonal) {
     }
 }
 
+// In double, products of several entries of 1e20 do not overflow, but in float they do.
+TEST(ScaledSystem, ScalesUniformEntriesOnlyIfTheirProductsWouldOverflow) {
+    auto const is_scaled = []<class T>(T entry) {
+        auto const a = matrix_of<T>(3, Symmetry::symmetric, [=](Index, Index) { return entry; });
+        return ScaledSystem<T>(a, {.kind = Factorization::ldlt, .matching = Toggle::off}).is_scaled();
+    };
+    EXPECT_FALSE(is_scaled(1e20));
+    EXPECT_TRUE(is_scaled(1e110));
+    EXPECT_TRUE(is_scaled(1e-110));
+    EXPECT_FALSE(is_scaled(1e10F));
+    EXPECT_TRUE(is_scaled(1e20F));
+    EXPECT_TRUE(is_scaled(1e-20F));
+}
+
 TEST(ScaledSystem, IsEquivalentToTheOriginalSystem) {
     // A x = b  <=>  B y = P R b with x = C y.
     auto const a = badly_scaled();
