@@ -165,9 +165,10 @@ TEST(Ordering, DissectionsAreAtLeastAsGoodAsMetisOnAGrid) {
 std::atomic<int> signals_handled = 0; // lock-free, so signal handlers may use it
 
 TEST(Ordering, MetisLeavesTheSignalHandlersOfTheProgramInPlace) {
-    struct sigaction action = {}, before, after;
+    struct sigaction action = {}, before, abort_before, after;
     action.sa_handler = [](int) { ++signals_handled; };
     sigaction(SIGTERM, &action, &before);
+    sigaction(SIGABRT, &action, &abort_before);
     Graph const graph = grid(40, 40, 40);
     std::atomic<bool> is_ordered = false;
     std::thread ordering([&] {
@@ -176,15 +177,16 @@ TEST(Ordering, MetisLeavesTheSignalHandlersOfTheProgramInPlace) {
     });
     int sent = 0;
     for (; !is_ordered; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
-        pthread_kill(sent % 2 == 0 ? pthread_self() : ordering.native_handle(), SIGTERM);
-        ++sent;
+        pthread_kill(sent % 4 == 0 ? pthread_self() : ordering.native_handle(), SIGTERM);
+        pthread_kill(pthread_self(), SIGABRT); // ends the ordering only on its own thread
+        sent += 2;
     }
     ordering.join();
     sigaction(SIGTERM, &before, &after);
     EXPECT_EQ(after.sa_handler, action.sa_handler);
-    EXPECT_GT(signals_handled, 2);
-    sigaction(SIGABRT, nullptr, &after);
-    EXPECT_EQ(after.sa_handler, SIG_DFL);
+    EXPECT_GT(signals_handled, 4);
+    sigaction(SIGABRT, &abort_before, &after);
+    EXPECT_EQ(after.sa_handler, action.sa_handler);
 }
 
 TEST(Ordering, TreesAreOrderedWithLittleFill) {
