@@ -77,6 +77,9 @@ TEST(MemoryLimit, CountsTheAnalysis) {
     options.max_memory = 100'000;
     Solver<double> solver(options);
     EXPECT_TRUE(throws_error(Status::out_of_memory, "the analysis needs", [&] { solver.analyze(a); }));
+    options.method = SolveMethod::ilu;
+    solver.set_options(options);
+    EXPECT_TRUE(throws_error(Status::out_of_memory, "the analysis needs", [&] { solver.analyze(a); }));
 }
 
 // Each call below is refused at the limit that suffices for the factorization, names itself, and leaves the
@@ -128,6 +131,30 @@ TEST(MemoryLimit, CountsTheSelectedInverseAndItsResult) {
     auto const saddle = generated<double>("saddle3d:5");
     expect_counted(saddle, options, "the selected inverse needs",
                    [&](auto& solver) { (void)solver.selected_inverse(saddle); });
+}
+
+TEST(MemoryLimit, CountsConditionEstimatesAndErrorBounds) {
+    Options options = on_threads(1);
+    options.supernodes = Toggle::on;
+    auto const a = generated<double>("lap3d:10");
+    expect_counted(a, options, "the condition estimate needs",
+                   [&](auto& solver) { (void)solver.reciprocal_condition(a); });
+    expect_counted(a, options, "the error bound with 1 right-hand side needs", [&](auto& solver) {
+        Options const before = solver.options();
+        Options bounded = before;
+        bounded.condition = true;
+        solver.set_options(bounded);
+        auto const b = ones(a.rows);
+        auto x = b;
+        std::optional<Error> problem;
+        try {
+            (void)solver.refine(a, b, x);
+        } catch (Error const& error) {
+            problem = error;
+        }
+        solver.set_options(before);
+        if (problem) throw *problem;
+    });
 }
 
 TEST(MemoryLimit, CountsUpdatesNullSpacesAndSparseRightHandSides) {
