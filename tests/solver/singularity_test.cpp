@@ -189,6 +189,24 @@ TEST(Conditioning, NearSingularityStillGivesFullAccuracy) {
     for (double const value : x) EXPECT_LE(std::abs(value * shift - 1), 1e-15);
 }
 
+// The condition number is above 2^52, and no pivot is replaced. A solution that is not large is accepted.
+TEST(Conditioning, ASolvedSystemIsNotSingularBecauseOfItsCondition) {
+    double const gap = std::ldexp(1.0, -51);
+    auto const a = matrix_of(
+        3, Symmetry::symmetric, [=](Index i, Index j) { return i == 1 && j == 1 ? 1 + gap : i == 2 && j < 2 ? 0.0 : 1.0; });
+    std::vector<double> const b{2, 2 + gap, 1}; // A x for x = 1
+    Options options;
+    options.supernodes = Toggle::on;
+    auto solver = factorized(a, options);
+    EXPECT_EQ(solver.report().factor.pivots_replaced, 0);
+    EXPECT_GT(solver.report().factor.condition_estimate, 1e15);
+    EXPECT_FALSE(solver.report().factor.numerically_singular);
+    auto x = solver.solve(b);
+    auto const report = solver.refine(a, b, x);
+    EXPECT_EQ(report.status, Status::ok);
+    EXPECT_LT(report.backward_error, 1e-15);
+}
+
 TEST(Fallback, ScalesASystemThatCholeskyLeftUnscaled) {
     // The matrix is indefinite with a positive diagonal, scaled over 24 decades. llh is tried first, and
     // fails near the end.
