@@ -174,6 +174,7 @@ template <class T> struct Solver<T>::State {
     DistributedRows prepare_incomplete(CscMatrix<T> const& matrix, std::uint64_t max_memory);
     void drop_analysis();
     void check_values(CscMatrix<T> const& matrix);
+    template <class Check> void refuse_values(Check const& check);
     void choose_system(CscMatrix<T> const& matrix);
     void prepare_assembly(CscMatrix<T> const& matrix);
     void scale_for(Factorization kind, CscMatrix<T> const& matrix);

@@ -167,7 +167,8 @@ TEST(Analysis, CountsTheMemoryOfResiduals) {
             options.supernodes = Toggle::on;
             auto const analysis = analyzed(generated<double>(spec), options, processes);
             bool const is_scaled = analysis.system.is_scaled();
-            VectorLayout const layout{processes == 1, processes > 1 || analysis.system.is_permuted(), is_scaled};
+            VectorLayout const layout{processes == 1, processes > 1 || analysis.system.is_permuted(),
+                                      is_scaled};
             CallMemory const vectors = memory_of_refinement(layout, 1, 1, least_vectors(RefineMethod::ir));
             for (int p = 0; p < processes; ++p) {
                 Index const rows = analysis.needs[p].rows;

@@ -200,6 +200,7 @@ def test_after_a_failed_factorization_no_numbers_of_the_earlier_one_are_given():
     for A, failing, error, options in (
         (laplacian(4), -laplacian(4), espalier.NotPositiveDefiniteError, {"factorization": "llh"}),
         (general(), singular, espalier.SingularMatrixError, {"supernodes": "off"}),
+        (general(), singular, espalier.SingularMatrixError, {"supernodes": "on"}),
     ):
         solver = espalier.Solver(**options).factorize(A)
         b = np.ones(A.shape[0])

@@ -160,6 +160,30 @@ template <class T> bool has_note(Solver<T> const& solver, std::string_view begin
                                [&](auto const& note) { return note.starts_with(beginning); });
 }
 
+// Values may be refused before anything is computed. Then there are no factors of the earlier ones either.
+TEST(Refactorization, LeavesNoFactorsIfItFails) {
+    auto const a = generated<double>("convdiff3d:4");
+    CscMatrix<double> zero_row = a;
+    for (std::size_t k = 0; k < a.values.size(); ++k)
+        if (a.row_ind[k] == 5) zero_row.values[k] = 0;
+    std::vector<double> const b(static_cast<std::size_t>(a.cols), 1.0);
+    for (Toggle const supernodes : {Toggle::on, Toggle::off})
+        for (Status const failure : {Status::singular, Status::out_of_memory}) {
+            Options options = on_threads(1);
+            options.supernodes = supernodes;
+            auto solver = factorized(a, options);
+            if (failure == Status::out_of_memory) options.max_memory = 1000;
+            solver.set_options(options);
+            auto const& failing = failure == Status::singular ? zero_row : a;
+            EXPECT_EQ(status_of([&] { solver.factorize(failing); }), failure);
+            options.max_memory = 0;
+            solver.set_options(options);
+            EXPECT_EQ(status_of([&] { (void)solver.solve(b); }), Status::usage);
+            solver.factorize(a);
+            EXPECT_LT(normwise_backward_error<double>(a, solver.solve(b), b), 1e-14);
+        }
+}
+
 TEST(Overflow, IsAvoidedByScalingAndNotReportedAsSingularity) {
     auto a = matrix_from<float>(Symmetry::symmetric, {{1e38f, 3e38f}, {3e38f, 2e38f}});
     for (Factorization const kind : {Factorization::ldlt, Factorization::lu}) {

@@ -192,8 +192,9 @@ TEST(Conditioning, NearSingularityStillGivesFullAccuracy) {
 // The condition number is above 2^52, and no pivot is replaced. A solution that is not large is accepted.
 TEST(Conditioning, ASolvedSystemIsNotSingularBecauseOfItsCondition) {
     double const gap = std::ldexp(1.0, -51);
-    auto const a = matrix_of(
-        3, Symmetry::symmetric, [=](Index i, Index j) { return i == 1 && j == 1 ? 1 + gap : i == 2 && j < 2 ? 0.0 : 1.0; });
+    auto const a = matrix_of(3, Symmetry::symmetric, [=](Index i, Index j) {
+        return i == 1 && j == 1 ? 1 + gap : i == 2 && j < 2 ? 0.0 : 1.0;
+    });
     std::vector<double> const b{2, 2 + gap, 1}; // A x for x = 1
     Options options;
     options.supernodes = Toggle::on;
