@@ -26,8 +26,8 @@ template <class T> class NullVector {
             zero_.resize(y_.size());
             scale_.resize(y_.size());
         });
-        // The vector |A| e with random signs has the scale of each row. Zero rows have no scale; null vectors
-        // are nonzero there.
+        // The vector |A| e times random numbers has the scale of each row. Zero rows have no scale; null vectors
+        // are nonzero there. Signs alone would not do: |A| e is A e if A has no negative entry.
         a_.abs_product(y_, scale_);
         auto const largest = static_cast<Real<T>>(rows_.reduction().max(1, [&](std::span<double> maximum) {
             maximum[0] = infinity_norm<Real<T>>(std::span<Real<T> const>(scale_));
@@ -35,7 +35,8 @@ template <class T> class NullVector {
         for (Index i = 0; i < std::ssize(y_); ++i) {
             Real<T> scale = scale_[i];
             if (scale == 0) scale = largest > 0 ? largest : Real<T>(1);
-            y_[i] = T(SplitMix64::uniform_at(1, rows_.number(i), -1, 1) < 0 ? -scale : scale);
+            auto const random = static_cast<Real<T>>(SplitMix64::uniform_at(1, rows_.number(i), -1, 1));
+            y_[i] = T(scale * (random < 0 ? random - 1 : random + 1));
         }
     }
 
