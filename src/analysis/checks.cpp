@@ -122,13 +122,11 @@ template <class T, class Counts> void require_rows_with(CscMatrix<T> const& a, s
 } // namespace
 
 template <class T> void require_no_empty_row(CscMatrix<T> const& a, std::span<Index const> kept) {
-    require_rows_with(
-        a, kept, 1, [](T) { return true; }, "has no entry");
+    require_rows_with(a, kept, 1, [](T) { return true; }, "has no entry");
 }
 
 template <class T> void require_no_zero_row(CscMatrix<T> const& a, std::span<Index const> kept, int threads) {
-    require_rows_with(
-        a, kept, threads, [](T value) { return value != T(0); }, "has no entry but zeros");
+    require_rows_with(a, kept, threads, [](T value) { return value != T(0); }, "has no entry but zeros");
 }
 
 void require_memory(std::uint64_t needed, std::uint64_t limit, std::string_view what) {
@@ -159,8 +157,8 @@ template <class Number, class Bits>
 void mix_part(std::uint64_t& hash, std::span<Number const> numbers, Bits const& bits_of) {
     constexpr std::size_t chains = 8;
     std::uint64_t part[chains] = {1, 2, 3, 4, 5, 6, 7, 8};
-    constexpr std::size_t ahead =
-        4096 / sizeof(Number); // across pages, where the processor stops reading ahead
+    // The processor does not read ahead into the next page.
+    constexpr std::size_t ahead = 4096 / sizeof(Number);
     std::size_t i = 0;
     for (; i + chains <= numbers.size(); i += chains) {
         __builtin_prefetch(numbers.data() + i + ahead);

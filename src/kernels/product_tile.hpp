@@ -52,8 +52,9 @@ template <class R> struct TileRows {
     R const* a;
     Index lda;
     Index last;
-    // What each tile fetches meanwhile: the next rows of A in so many columns, each tile in those after the
-    // columns of the tile before, from `next` on. Null for nothing.
+    // A tile prefetches the rows of A that the tiles below need. `next` is their first row in the first
+    // column that this tile prefetches, and null if it prefetches nothing. The next tile to the right
+    // continues after `next_columns` columns.
     R const* next;
     Index next_columns;
 };

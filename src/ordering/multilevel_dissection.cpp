@@ -28,7 +28,7 @@ namespace {
 constexpr Vertex leaf_size = 200;
 constexpr int deepest_level = 60;       // limits useless cuts of graphs without good separators
 constexpr double few_undominated = 0.7; // with a larger share of undominated vertices, all are cut
-// Leaves get dominated vertices beside the separators around them, too.
+// Dominated vertices enlarge the leaves as well as the separators around them.
 constexpr double share_of_leaf = 0.5;
 // A vertex that dominates others weighs as much as this many, because some of them join separators with it.
 constexpr std::int32_t weight_with_dominated = 6;
@@ -48,7 +48,7 @@ struct Node {
     [[nodiscard]] bool is_leaf() const { return child[0] == no_node; }
 };
 
-// The separators and leaves. The ids of nodes depend on the order in which threads add them, nothing else.
+// The separators and leaves. Only the ids of nodes depend on the order in which threads add them.
 class NodeTree {
   public:
     NodeId add(NodeId parent, int side) {
@@ -79,7 +79,7 @@ class NodeTree {
         return postorder;
     }
 
-    // The rest is for nodes with numbers.
+    // The following functions need nodes with numbers.
     Node const& operator[](NodeId id) const { return nodes_[id]; }
     // Whether `lower` is in the subtree of `id`.
     [[nodiscard]] bool contains(NodeId id, NodeId lower) const {
@@ -110,7 +110,7 @@ struct Space {
     MultilevelCut cuts;
     CutRefinement refinement;
     Cut cut;
-    Cut before;                 // the refinement
+    Cut unrefined;              // the cut before its refinement
     std::vector<Vertex> number; // by vertex: its number in its part
 };
 
@@ -269,14 +269,14 @@ class MultilevelDissection {
         Vertex const n = part.graph.num_vertices();
         if (node.is_leaf() || n < smallest_refined) return;
         read_cut(part, space.cut);
-        space.before = space.cut;
+        space.unrefined = space.cut;
         space.refinement.refine(part.graph, space.cut);
         // A cut that is only more balanced is not worth moving vertices: those that leave the separator may
         // join others.
-        if (space.cut.weight[2] < space.before.weight[2])
+        if (space.cut.weight[2] < space.unrefined.weight[2])
             write_cut(part, space);
         else
-            space.cut = space.before;
+            space.cut = space.unrefined;
         auto [smaller, larger] = split(std::move(part), node.child, space);
         if (smaller.graph.num_vertices() > smallest_job)
             pool_.add(std::move(smaller));
@@ -299,7 +299,7 @@ class MultilevelDissection {
     // Moves the vertices whose part has changed. Other jobs do not have their neighbours below this node.
     void write_cut(Part const& part, Space const& space) {
         auto const& now = space.cut.part;
-        auto const& before = space.before.part;
+        auto const& before = space.unrefined.part;
         for (std::size_t k = 0; k < now.size(); ++k)
             if (now[k] == 2) node_of_[part.origin[k]] = part.node;
         for (std::size_t k = 0; k < now.size(); ++k)

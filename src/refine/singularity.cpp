@@ -26,8 +26,9 @@ template <class T> class NullVector {
             zero_.resize(y_.size());
             scale_.resize(y_.size());
         });
-        // The vector |A| e times random numbers has the scale of each row. Zero rows have no scale; null vectors
-        // are nonzero there. Signs alone would not do: |A| e is A e if A has no negative entry.
+        // The vector |A| e times random numbers has the scale of each row. Zero rows have no scale; null
+        // vectors are nonzero there. Random signs alone are not enough: if A has no negative entry, |A| e is
+        // A e, and A^-1 A e = e need not be close to the weakest direction.
         a_.abs_product(y_, scale_);
         auto const largest = static_cast<Real<T>>(rows_.reduction().max(1, [&](std::span<double> maximum) {
             maximum[0] = infinity_norm<Real<T>>(std::span<Real<T> const>(scale_));

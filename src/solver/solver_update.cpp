@@ -115,7 +115,8 @@ template <class T> void Solver<T>::State::finish_update(CscMatrix<T> const& chan
 }
 
 template <class T> void Solver<T>::State::factorize_any(CscMatrix<T> const& matrix) {
-    bool const is_known = context_.on_root([&] { return PatternFingerprint(matrix, context_.threads()) == pattern_; });
+    bool const is_known =
+        context_.on_root([&] { return PatternFingerprint(matrix, context_.threads()) == pattern_; });
     if (!is_known) analyze(matrix, options_of_analysis());
     factorize(matrix);
 }

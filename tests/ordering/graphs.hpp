@@ -77,8 +77,8 @@ inline Graph quadratic_elements(Index a, Index b, Index c) {
     return graph_from(unknowns, edges);
 }
 
-/// An a x b grid with further vertices on its edges, which are adjacent to both ends: one on each edge between
-/// columns, and `more` on each edge in the columns of even number.
+/// An a x b grid with further vertices on its edges. Each is adjacent to both ends of its edge. There is one
+/// on each edge between columns, and there are `more` on each edge in the columns of even number.
 inline Graph grid_with_thick_columns(Index a, Index b, Index more) {
     Edges edges;
     Index vertices = a * b;

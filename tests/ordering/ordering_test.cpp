@@ -143,7 +143,7 @@ TEST(Ordering, ADissectionWithoutDominatedVerticesIsBetterThanMetis) {
     EXPECT_LT(fill(OrderingMethod::dissection), fill(OrderingMethod::metis));
 }
 
-// The dominated vertices are no reason to cut along columns of odd number until the separator is refined.
+// A cut of the undominated vertices takes thick columns as readily as others. The refinement moves it away.
 TEST(Ordering, ADissectionRefinesSeparatorsWithDominatedVertices) {
     Graph const graph = grid_with_thick_columns(80, 12, 10);
     auto const fill = [&](OrderingMethod method) {

@@ -35,7 +35,8 @@ TEST(Growth, OfNumbersThatAreNotFiniteShowsNothing) {
 // direction (1, -1). The iteration must not start there.
 TEST(WeakestDirection, IsFoundInAMatrixWithoutNegativeEntries) {
     double const e = 0x1p-40;
-    auto const a = matrix_of(2, Symmetry::general, [&](Index i, Index j) { return i * j == 1 ? 1 + e : 1.0; });
+    auto const a =
+        matrix_of(2, Symmetry::general, [&](Index i, Index j) { return i * j == 1 ? 1 + e : 1.0; });
     auto const apply_inverse = [&](std::span<double> y, Index, MatrixOp) {
         double const difference = (y[1] - y[0]) / e;
         y[0] -= difference;
