@@ -78,42 +78,54 @@ template <class T> class NullVectorGrowth {
     double largest_ = 0;
 };
 
-// X := A^-1 X, where each column is reduced so that |A X| <= 2 |X before|. An inverse that does not converge
-// can be too large by any factor, but |x| / |A x| is a lower bound of |A^-1| for each x.
+// X := A^-1 B, where each column is reduced so that |A x| <= 2 |b|. An inverse that does not converge can be
+// too large by any factor, but |x| / |A x| is a lower bound of |A^-1| for each x.
 template <class T> class InverseProduct {
   public:
     InverseProduct(DistributedMatrix<T> const& a, ApplyInverse<T> const& apply_inverse)
         : a_(a), apply_inverse_(apply_inverse) {
-        a.rows().reduction().all_succeed([&] { image_.resize(a.rows().count() * most_columns); });
+        Index const columns = a.order() <= exact_norm_up_to ? a.order() : inverse_width;
+        a.rows().reduction().all_succeed([&] {
+            b_.resize(a.rows().count() * columns);
+            image_.resize(b_.size());
+        });
     }
 
-    void apply(std::span<T> block, Index width) const {
+    void apply(std::span<T> block, Index width) {
         Index const m = a_.rows().count();
-        auto const norms = [&](std::span<T const> x) {
-            std::array<double, most_columns> result{};
-            auto const sums = a_.rows().reduction().template sum<double>(width, [&](std::span<double> sum) {
-                for (Index c = 0; c < width; ++c) sum[c] = local_one_norm<T>(x.subspan(c * m, m));
-            });
-            std::ranges::copy(sums, result.begin());
-            return result;
-        };
-        auto const before = norms(block);
+        std::span const b = std::span(b_).first(block.size()), image = std::span(image_).first(block.size());
+        std::ranges::copy(block, b.begin());
         apply_inverse_(block, width, MatrixOp::none);
-        std::span const image = std::span(image_).first(block.size());
         a_.multiply(MatrixOp::none, T(1), block, T(0), image, width);
-        auto const after = norms(image);
+        std::array<double, 3 * most_columns> norms{};
+        auto const sums = a_.rows().reduction().template sum<double>(3 * width, [&](std::span<double> sum) {
+            for (Index c = 0; c < width; ++c) {
+                std::span<T const> const of_b = b.subspan(c * m, m), of_image = image.subspan(c * m, m);
+                sum[3 * c] = local_one_norm<T>(of_b);
+                sum[3 * c + 1] = local_one_norm<T>(of_image);
+                for (Index i = 0; i < m; ++i)
+                    sum[3 * c + 2] += static_cast<double>(std::abs(of_b[i] - of_image[i]));
+            }
+        });
+        std::ranges::copy(sums, norms.begin());
         for (Index c = 0; c < width; ++c) {
-            if (!(after[c] > 2 * before[c]) || !std::isfinite(after[c])) continue;
-            for (T& value : block.subspan(c * m, m)) value *= static_cast<Real<T>>(2 * before[c] / after[c]);
+            double const before = norms[3 * c], after = norms[3 * c + 1], residual = norms[3 * c + 2];
+            if (!(residual <= before / 2)) is_right_ = false;
+            if (!(after > 2 * before) || !std::isfinite(after)) continue;
+            for (T& value : block.subspan(c * m, m)) value *= static_cast<Real<T>>(2 * before / after);
         }
     }
+
+    // Whether |A x - b| <= |b| / 2 for all columns so far.
+    [[nodiscard]] bool is_right() const { return is_right_; }
 
   private:
     static constexpr Index most_columns = std::max(inverse_width, exact_norm_up_to);
 
     DistributedMatrix<T> const& a_;
     ApplyInverse<T> const& apply_inverse_;
-    mutable std::vector<T> image_;
+    std::vector<T> b_, image_;
+    bool is_right_ = true;
 };
 
 // Bounds the error of one column of x. residual() is called first. Given d, the bound then stores w = |s| +
@@ -200,12 +212,13 @@ Index columns_in_bound(DistributedRows const& rows, std::size_t scalar_bytes) {
     return columns_in_group(rows, estimate_width + 4, scalar_bytes);
 }
 
-template <class T> double reciprocal_condition(DistributedMatrix<T> const& a,
-                                               ApplyInverse<T> const& apply_inverse, Interrupt* interrupt) {
-    if (a.order() == 0) return 1;
+template <class T> ConditionEstimate reciprocal_condition(DistributedMatrix<T> const& a,
+                                                          ApplyInverse<T> const& apply_inverse,
+                                                          Interrupt* interrupt) {
+    if (a.order() == 0) return {1};
     double const norm = a.one_norm();
-    if (!(norm > 0) || !std::isfinite(norm)) return 0;
-    InverseProduct<T> const inverse(a, apply_inverse);
+    if (!(norm > 0) || !std::isfinite(norm)) return {0};
+    InverseProduct<T> inverse(a, apply_inverse);
     auto const product = [&](std::span<T> block, Index width, std::span<Index const>) {
         inverse.apply(block, width);
     };
@@ -216,8 +229,11 @@ template <class T> double reciprocal_condition(DistributedMatrix<T> const& a,
                                                 std::cref(adjoint), interrupt)[0];
     if (std::isfinite(inverse_norm))
         inverse_norm = std::max(inverse_norm, NullVectorGrowth<T>(a, apply_inverse, interrupt).run());
-    if (!std::isfinite(inverse_norm) || inverse_norm == 0) return 0;
-    return std::min(1.0, 1 / inverse_norm / norm);
+    if (!std::isfinite(inverse_norm) || inverse_norm == 0) return {0};
+    double const rcond = std::min(1.0, 1 / inverse_norm / norm);
+    // Factors of a matrix that is singular to working precision have no right products.
+    double const of_singular = 100 * static_cast<double>(a.order()) * static_cast<double>(epsilon<T>);
+    return {rcond, inverse.is_right() || rcond <= of_singular};
 }
 
 template <class T> std::vector<double> forward_error_bounds(DistributedMatrix<T> const& a,

@@ -15,12 +15,20 @@
 
 namespace espalier {
 
+struct ConditionEstimate {
+    double rcond = 0;
+    /// False if products with A^-1 are wrong, because the factors belong to a matrix that differs too much.
+    /// The estimate may then be too large.
+    bool is_sure = true;
+};
+
 /// Estimates 1 / (|A| |A^-1|) in 1-norms, at most 1. It is 0 if A is exactly singular or the factors break
 /// down (NaN, Inf), and 1 for the empty matrix. The estimate also uses vectors that A itself makes small, in
-/// case the inverse is that of a perturbed matrix. Collective. Error{cancelled}.
-template <class T> double reciprocal_condition(DistributedMatrix<T> const& a,
-                                               ApplyInverse<T> const& apply_inverse,
-                                               Interrupt* interrupt = nullptr);
+/// case the inverse is that of a perturbed matrix. Products X = A^-1 B are wrong if |A X - B| > |B| / 2 for a
+/// column, unless the estimate shows that A is singular to working precision. Collective. Error{cancelled}.
+template <class T> ConditionEstimate reciprocal_condition(DistributedMatrix<T> const& a,
+                                                          ApplyInverse<T> const& apply_inverse,
+                                                          Interrupt* interrupt = nullptr);
 
 /// Bounds |x - x_exact| / |x| in infinity norms for each of `nrhs` columns by
 ///     ( |d| + | |op(A)^-1| (|s| + (nz + 1) u (|op(A)||x| + |b|)) | ) / |x|

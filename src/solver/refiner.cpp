@@ -382,11 +382,12 @@ template <class T> double Refiner<T>::forward_error(std::span<T const> b, std::s
 template <class T> ConditionEstimate Refiner<T>::reciprocal_condition() const {
     DistributedMatrix<T> const& matrix = callers_matrix();
     bool converges = true;
-    double const estimate =
+    ConditionEstimate estimate =
         espalier::reciprocal_condition<T>(matrix, refined_inverse(false, converges), context_.interrupt());
     // The componentwise distance to a singular matrix is an upper bound of the normwise one.
-    if (singularity_.is_near) return {std::min(estimate, 1 / singularity_.condition_estimate)};
-    return {estimate, converges};
+    if (singularity_.is_near) return {std::min(estimate.rcond, 1 / singularity_.condition_estimate)};
+    estimate.is_sure = estimate.is_sure && converges;
+    return estimate;
 }
 
 template <class T> NullSpaceResult<T> Refiner<T>::null_space(NullSpaceOptions const& options) const {

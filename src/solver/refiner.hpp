@@ -10,6 +10,7 @@
 #include "distributed/distributed_matrix.hpp"
 #include "espalier/options.hpp"
 #include "espalier/report.hpp"
+#include "refine/condition.hpp"
 #include "refine/null_space.hpp"
 #include "refine/refine.hpp"
 #include "refine/singularity.hpp"
@@ -25,13 +26,6 @@ struct Singularity {
     double condition_estimate = 0;
     bool is_near = false;      ///< Singular to working precision.
     bool is_numerical = false; ///< In addition, pivots were replaced: solutions are not unique.
-};
-
-struct ConditionEstimate {
-    double rcond = 0;
-    /// False if products with A^-1 did not converge, because the factors belong to a matrix that differs too
-    /// much. The estimate may then be too large.
-    bool is_sure = true;
 };
 
 /// Refinement with factors of this backward error hardly converges.

@@ -388,8 +388,8 @@ template <class T> void Solver<T>::State::factorize_delayed(CscMatrix<T> const& 
 template <class T> void Solver<T>::State::take_condition(ConditionEstimate const& estimate) {
     report.factor.rcond = estimate.rcond;
     if (!estimate.is_sure)
-        note("the estimated reciprocal condition number may be too large: products with the inverse did not "
-             "converge");
+        note("the estimated reciprocal condition number may be too large: products with the inverse are "
+             "inaccurate");
 }
 
 template <class T> void Solver<T>::State::examine_factors(CscMatrix<T> const& matrix) {

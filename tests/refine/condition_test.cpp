@@ -23,7 +23,7 @@ template <class T> double true_reciprocal_condition(CscMatrix<T> const& a) {
 
 template <class T> double estimated_reciprocal_condition(CscMatrix<T> const& a) {
     DenseLu<T> const lu(to_dense<T>(a));
-    return reciprocal_condition<T>(a, lu.apply());
+    return reciprocal_condition<T>(a, lu.apply()).rcond;
 }
 
 // A matrix whose rows and columns have very different sizes.
@@ -101,7 +101,7 @@ TEST(Condition, IsSeenThroughReplacedPivots) {
         DenseLu<double> const lu(to_dense<double>(a), 1e-7);
         ASSERT_EQ(lu.replaced(), 1);
         double const truth = true_reciprocal_condition(a);
-        double const estimate = reciprocal_condition<double>(a, lu.apply());
+        double const estimate = reciprocal_condition<double>(a, lu.apply()).rcond;
         EXPECT_GE(estimate, truth / 2);
         EXPECT_LE(estimate, 10 * truth);
     }
@@ -117,8 +117,38 @@ TEST(Condition, IsNotSmallBecauseTheInverseIsTooLarge) {
             for (double& value : block) value *= 100;
         };
         double const truth = true_reciprocal_condition(a);
-        EXPECT_GE(reciprocal_condition<double>(a, too_large), truth / 2.1);
-        EXPECT_LE(reciprocal_condition<double>(a, too_large), truth * 2);
+        EXPECT_GE(reciprocal_condition<double>(a, too_large).rcond, truth / 2.1);
+        EXPECT_LE(reciprocal_condition<double>(a, too_large).rcond, truth * 2);
+    }
+}
+
+TEST(Condition, IsSureOnlyIfProductsWithTheInverseAreRight) {
+    for (Index const n : {5, 40}) {
+        std::vector<double> sigma(n, 1.0);
+        auto const with_smallest = [&](double smallest) {
+            sigma[3] = smallest;
+            return to_sparse(test::with_singular_values<double>(sigma, 7));
+        };
+        auto const a = with_smallest(1e-9);
+        auto const estimate_by = [&](CscMatrix<double> const& factorized) {
+            DenseLu<double> const lu(to_dense(factorized));
+            return reciprocal_condition<double>(a, lu.apply());
+        };
+        EXPECT_TRUE(estimate_by(a).is_sure);
+        EXPECT_FALSE(estimate_by(with_smallest(1e-6)).is_sure);
+        EXPECT_FALSE(estimate_by(with_smallest(1e-12)).is_sure);
+    }
+}
+
+TEST(Condition, IsSureIfTheMatrixIsSingular) {
+    for (Index const n : {5, 40}) {
+        std::vector<double> sigma(n, 1.0);
+        sigma[3] = 1e-18;
+        auto const a = to_sparse(test::with_singular_values<double>(sigma, 7));
+        DenseLu<double> const lu(to_dense(a));
+        ConditionEstimate const estimate = reciprocal_condition<double>(a, lu.apply());
+        EXPECT_TRUE(estimate.is_sure);
+        EXPECT_LE(estimate.rcond, 1e-14);
     }
 }
 
@@ -136,11 +166,11 @@ TEST(Condition, IsZeroIfTheFactorsBreakDown) {
         ApplyInverse<double> const broken = [bad](std::span<double> block, Index, MatrixOp) {
             std::fill(block.begin(), block.end(), bad);
         };
-        EXPECT_EQ(reciprocal_condition<double>(a, broken), 0);
+        EXPECT_EQ(reciprocal_condition<double>(a, broken).rcond, 0);
     }
     CscMatrix<double> const zero{3, 3, Symmetry::general, {0, 0, 0, 0}, {}, {}};
     ApplyInverse<double> const nothing = [](std::span<double>, Index, MatrixOp) {};
-    EXPECT_EQ(reciprocal_condition<double>(zero, nothing), 0);
+    EXPECT_EQ(reciprocal_condition<double>(zero, nothing).rcond, 0);
 }
 
 TEST(Condition, DoesNotOverflowIfNormsDo) {

@@ -96,7 +96,7 @@ TYPED_TEST(DistributedRefineOf, ConditionEstimatesAreThoseOfOneProcess) {
         WeakestDirection weakest;
         for (int processes = 1; processes <= 4; ++processes)
             system.on(processes, [&](DistributedMatrix<T> const& a, ApplyInverse<T> const& inverse) {
-                double const rcond = reciprocal_condition<T>(a, inverse);
+                double const rcond = reciprocal_condition<T>(a, inverse).rcond;
                 auto const direction = weakest_direction<T>(a, inverse);
                 if (processes == 1) {
                     alone = rcond;
