@@ -138,14 +138,11 @@ template <class T> double componentwise_backward_error(DistributedMatrix<T> cons
     return worst;
 }
 
-template <class T> BackwardErrors backward_errors(DistributedMatrix<T> const& a, std::span<T const> x,
-                                                  std::span<T const> b, MatrixOp op) {
-    Index const m = a.rows().count();
-    a.rows().reduction().all_succeed([&] {
-        require_block_size("x", x.size(), m, 1);
-        require_block_size("b", b.size(), m, 1);
-    });
-    ResidualSize const size = a.residual_size(x, b, op);
+namespace {
+// The errors of a column with a residual of this size.
+template <class T> BackwardErrors errors_of_column(DistributedMatrix<T> const& a, std::span<T const> x,
+                                                   std::span<T const> b, ResidualSize const& size,
+                                                   MatrixOp op) {
     double const normwise =
         normwise_backward_error(a.infinity_norm(op), size.residual, size.x_norm, size.b_norm);
     if (std::isfinite(size.componentwise) && std::isfinite(normwise))
@@ -153,9 +150,37 @@ template <class T> BackwardErrors backward_errors(DistributedMatrix<T> const& a,
     return {normwise_backward_error<T>(a, x, b, 1, op), componentwise_backward_error<T>(a, x, b, 1, op),
             infinity, size.b_norm};
 }
+} // namespace
+
+template <class T> BackwardErrors backward_errors(DistributedMatrix<T> const& a, std::span<T const> x,
+                                                  std::span<T const> b, MatrixOp op) {
+    rows_of_blocks(a, x, b, 1);
+    return errors_of_column(a, x, b, a.residual_size(x, b, op), op);
+}
+
+template <class T> std::vector<BackwardErrors>
+backward_errors_of_columns(DistributedMatrix<T> const& a, std::span<T const> x, std::span<T const> b,
+                           Index columns, MatrixOp op, Interrupt* interrupt) {
+    constexpr Index group = 32; // columns between two checks of the interrupt
+    Index const m = rows_of_blocks(a, x, b, columns);
+    ResidualSize sizes[group];
+    std::vector<BackwardErrors> errors;
+    a.rows().reduction().all_succeed([&] { errors.reserve(columns); });
+    for (Index first = 0; first < columns; first += group) {
+        a.rows().reduction().all_succeed([&] { check(interrupt); });
+        Index const count = std::min(group, columns - first);
+        auto const part = [&](std::span<T const> all) { return all.subspan(first * m, count * m); };
+        a.residual_sizes(part(x), part(b), op, std::span(sizes).first(count));
+        for (Index c = 0; c < count; ++c)
+            errors.push_back(errors_of_column<T>(a, part(x).subspan(c * m, m), part(b).subspan(c * m, m),
+                                                 sizes[c], op));
+    }
+    return errors;
+}
 
 ESPALIER_INSTANTIATE_FUNCTION(normwise_backward_error)
 ESPALIER_INSTANTIATE_FUNCTION(componentwise_backward_error)
 ESPALIER_INSTANTIATE_FUNCTION(backward_errors)
+ESPALIER_INSTANTIATE_FUNCTION(backward_errors_of_columns)
 
 } // namespace espalier

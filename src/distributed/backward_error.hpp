@@ -3,7 +3,9 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
+#include "core/interrupt.hpp"
 #include "distributed/distributed_matrix.hpp"
 
 namespace espalier {
@@ -37,5 +39,10 @@ struct BackwardErrors {
 /// Collective: both errors as above, in one pass over the matrix unless something overflows.
 template <class T> BackwardErrors backward_errors(DistributedMatrix<T> const& a, std::span<T const> x,
                                                   std::span<T const> b, MatrixOp op = MatrixOp::none);
+
+/// Collective: both errors of each column. Several columns take one pass. Error{cancelled}.
+template <class T> std::vector<BackwardErrors>
+backward_errors_of_columns(DistributedMatrix<T> const& a, std::span<T const> x, std::span<T const> b,
+                           Index columns, MatrixOp op, Interrupt* interrupt = nullptr);
 
 } // namespace espalier

@@ -12,7 +12,7 @@
 #include "distributed/deal.hpp"
 #include "distributed/halo.hpp"
 #include "distributed/parallel_product.hpp"
-#include "distributed/residual_pass.hpp"
+#include "distributed/residual_block.hpp"
 #include "matrix/entries.hpp"
 #include "matrix/norms.hpp"
 #include "matrix/spmv.hpp"
@@ -126,6 +126,11 @@ template <class T> std::size_t bytes_of_residual_row(bool is_unscaled) {
     bool const has_factors = is_unscaled || !has_lanes<ProductSizeAndNorm<T>>;
     return has_factors ? sizeof(RowOfPass<ProductSizeAndScaledNorm<T>>)
                        : sizeof(RowOfPass<ProductSizeAndNorm<T>>);
+}
+
+// Whether residual_sizes() of one process takes several columns in one pass.
+template <class T> bool takes_blocks(Index columns) {
+    return std::is_same_v<T, double> && columns > columns_of_block;
 }
 
 // Returns value times the factor of row i. Without factors these are ones.
@@ -368,10 +373,17 @@ auto DistributedMatrix<T>::entry_of_pass(MatrixOp op, std::span<T const> x, Inde
         return typename Sums::Entry{value, inner(op).empty() ? 1.0 : inner(op)[i]};
 }
 
-template <class T>
-std::uint64_t DistributedMatrix<T>::residual_bytes(Index rows, Offset stored, int workers, bool is_unscaled) {
-    return bytes_of_residual_row<T>(is_unscaled) * static_cast<std::uint64_t>(rows) *
+template <class T> std::uint64_t DistributedMatrix<T>::residual_bytes(Index rows, Offset stored, int workers,
+                                                                      bool is_unscaled, Index columns) {
+    std::size_t const of_row = std::max(bytes_of_residual_row<T>(is_unscaled),
+                                        takes_blocks<T>(columns) ? sizeof(BlockRow) : 0);
+    return of_row * static_cast<std::uint64_t>(rows) *
            static_cast<std::uint64_t>(parts_of_pass(stored, workers));
+}
+
+template <class T> std::uint64_t DistributedMatrix<T>::residual_bytes(Index columns) const {
+    return residual_bytes(local().rows, local().stored(), rows().workers().count(), is_unscaled_,
+                          rows().is_alone() ? columns : 1);
 }
 
 template <class T> void DistributedMatrix<T>::prepare_residuals() const {
@@ -486,16 +498,63 @@ template <class T> ResidualSize DistributedMatrix<T>::residual_size(std::span<T 
     else
         own = norm ? largest_of_rows<ProductAndSize<T>>(op, x, b)
                    : largest_of_rows<ProductSizeAndScaledNorm<T>>(op, x, b);
+    return size_of(own, op);
+}
+
+// The size of a residual from the largest values in the rows of each process, and the norm of the matrix if it
+// was not known.
+template <class T> ResidualSize DistributedMatrix<T>::size_of(Largest const& own, MatrixOp op) const {
     auto const found = rows().reduction().max(8, [&](std::span<double> largest) {
         double const values[] = {own.residual,    own.componentwise, own.residual_before,
                                  own.size_before, own.norm,          own.x,
                                  own.b,           own.x_before};
         std::ranges::copy(values, largest.begin());
     });
-    if (!norm) norm = found[4];
-    double const scale_before =
-        std::max(found[3], scaled_norm_[op == MatrixOp::none ? 0 : 1].value_or(0) * found[7]);
+    int const k = op == MatrixOp::none ? 0 : 1;
+    if (!norm_[k]) norm_[k] = found[4];
+    double const scale_before = std::max(found[3], scaled_norm_[k].value_or(0) * found[7]);
     return {found[0], found[1], relative_error(found[2], scale_before), found[5], found[6]};
+}
+
+// The blocks do not find the norm of the matrix. The last block may begin with columns of the block before.
+template <class T>
+void DistributedMatrix<T>::residual_sizes(std::span<T const> x, std::span<T const> b, MatrixOp op,
+                                          std::span<ResidualSize> sizes) const {
+    Index const columns = std::ssize(sizes), m = rows().count();
+    require_block("x", x.size(), columns);
+    require_block("b", b.size(), columns);
+    bool const in_blocks = rows().is_alone() && takes_blocks<T>(columns);
+    bool const knows_norm = norm_[op == MatrixOp::none ? 0 : 1].has_value();
+    Index const alone = in_blocks ? (knows_norm ? 0 : 1) : columns;
+    for (Index c = 0; c < alone; ++c)
+        sizes[c] = residual_size(x.subspan(c * m, m), b.subspan(c * m, m), op);
+    for (Index c = alone; c < columns; c += columns_of_block) {
+        Index const first = std::min(c, columns - columns_of_block);
+        take_block(x.subspan(first * m, columns_of_block * m), b.subspan(first * m, columns_of_block * m), op,
+                   sizes.subspan(first, columns_of_block));
+    }
+}
+
+template <class T>
+void DistributedMatrix<T>::take_block(std::span<T const> x, std::span<T const> b, MatrixOp op,
+                                      std::span<ResidualSize> sizes) const {
+    if constexpr (std::is_same_v<T, double>) {
+        part_->reserve(rows(), 0, sizeof(BlockRow), 1,
+                       parts_of_pass(local().stored(), rows().workers().count()));
+        auto const factors = [](std::vector<double> const& all) { return all.empty() ? nullptr : all.data(); };
+        BlockOfColumns const block{x.data(), b.data(), rows().count(), factors(inner(op)), factors(outer(op))};
+        Largest of_part[2][columns_of_block];
+        Pass<BlockSums, T>(local(), part_->y.template as<BlockRow>(), rows().workers(), is_mirrored())
+            .run(
+                op, [&](IndexRange range, BlockRow* rows) { run_lanes<BeginBlock>(block, range, rows); },
+                [&](int part, IndexRange range, BlockRow const* rows) {
+                    run_lanes<TakeBlock>(block, range, rows, of_part[part]);
+                });
+        for (Index c = 0; c < columns_of_block; ++c) {
+            of_part[0][c].take(of_part[1][c]);
+            sizes[c] = size_of(of_part[0][c], op);
+        }
+    }
 }
 
 template <class T> void DistributedMatrix<T>::accurate_residual(std::initializer_list<std::span<T const>> x,

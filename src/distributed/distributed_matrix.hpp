@@ -32,6 +32,7 @@ struct ResidualSize {
 };
 
 template <class T> class ParallelProduct;
+struct Largest;
 
 /// Products and residual_size() use the workers of rows(). Products have the same rounding for any number of
 /// workers, and the results of residual_size() for any number above 1.
@@ -66,8 +67,11 @@ template <class T> class DistributedMatrix {
     /// that the first residual does not wait for its pages. Error{out_of_memory}.
     void prepare_residuals() const;
     /// The bytes of this memory on a process with so many rows, entries and workers. `is_unscaled`: see
-    /// unscaled().
-    static std::uint64_t residual_bytes(Index rows, Offset stored, int workers, bool is_unscaled);
+    /// unscaled(). The memory of residual_sizes() of several columns may be larger.
+    static std::uint64_t residual_bytes(Index rows, Offset stored, int workers, bool is_unscaled,
+                                        Index columns = 1);
+    /// That of this matrix, for the rows of this process.
+    [[nodiscard]] std::uint64_t residual_bytes(Index columns) const;
     /// R = B - op(A) X. R may be the same memory as B.
     void residual(std::span<T const> x, std::span<T const> b, std::span<T> r, Index columns = 1,
                   MatrixOp op = MatrixOp::none) const;
@@ -78,6 +82,10 @@ template <class T> class DistributedMatrix {
     /// called before, the pass computes it as well.
     [[nodiscard]] ResidualSize residual_size(std::span<T const> x, std::span<T const> b,
                                              MatrixOp op = MatrixOp::none) const;
+    /// residual_size() of as many columns as `sizes` has. One process takes four columns of real numbers in
+    /// double precision in one pass; the results are the same.
+    void residual_sizes(std::span<T const> x, std::span<T const> b, MatrixOp op,
+                        std::span<ResidualSize> sizes) const;
     /// r = b - op(A) x for one column and a sum x of vectors, as if computed in twice the working precision
     /// and rounded at the end. Products and sums keep their rounding errors (Ogita, Rump, Oishi 2005).
     void accurate_residual(std::initializer_list<std::span<T const>> x, std::span<T const> b, std::span<T> r,
@@ -118,6 +126,9 @@ template <class T> class DistributedMatrix {
     void sum_rows(MatrixOp op, std::span<T const> x, std::span<T const> b, Finish const& finish) const;
     template <class Sums, class Add>
     void accumulate_sums(MatrixOp op, std::span<T const> x, Add const& add) const;
+    [[nodiscard]] ResidualSize size_of(Largest const& own, MatrixOp op) const;
+    void take_block(std::span<T const> x, std::span<T const> b, MatrixOp op,
+                    std::span<ResidualSize> sizes) const;
     template <class Sums> auto entry_of_pass(MatrixOp op, std::span<T const> x, Index i) const;
     template <class Sums> auto largest_of_rows(MatrixOp op, std::span<T const> x, std::span<T const> b) const;
 

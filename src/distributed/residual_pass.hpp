@@ -47,7 +47,7 @@ template <class Sums, class T> class Pass {
                 if (end <= begun) return;
                 begin({begun, end}, rows);
                 if (part > 0)
-                    for (Index i = begun; i < end; ++i) rows[i].sums = {};
+                    for (Index i = begun; i < end; ++i) rows[i].sums = Sums();
                 begun = end;
             };
             Index const end = first_column(part + 1);

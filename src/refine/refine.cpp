@@ -122,12 +122,13 @@ template <class T> class Refinement {
         problem_.restart = longest_recurrence();
         problem_.interrupt = options.interrupt;
         problem_.is_incomplete = is_incomplete(options.inverse);
+        auto const errors =
+            backward_errors_of_columns<T>(a, std::span<T const>(x), b, nrhs, options.op, options.interrupt);
         for (Index j = 0; j < nrhs; ++j) {
-            auto const errors = measured(j);
-            take(j, errors);
-            b_norms_[j] = errors.b_norm;
+            take(j, errors[j]);
+            b_norms_[j] = errors[j].b_norm;
             is_finite_[j] =
-                std::isfinite(errors.b_norm) || all_finite_on_all(this->b(j)); // a modulus may overflow
+                std::isfinite(errors[j].b_norm) || all_finite_on_all(this->b(j)); // a modulus may overflow
         }
         problem_.matrix_norm = a.infinity_norm(options.op); // known after the first errors
         report_.history.push_back(worst_error());

@@ -38,12 +38,11 @@ void add_steps(RefineReport& report, int steps) {
 }
 
 template <class T> BackwardErrors worst_errors(DistributedMatrix<T> const& matrix, std::span<T const> x,
-                                               std::span<T const> b, Index columns, MatrixOp op) {
-    Index const rows = matrix.rows().count();
+                                               std::span<T const> b, Index columns,
+                                               RefineOptions const& options) {
     BackwardErrors worst;
-    for (Index j = 0; j < columns; ++j) {
-        auto const errors =
-            backward_errors<T>(matrix, x.subspan(j * rows, rows), b.subspan(j * rows, rows), op);
+    for (BackwardErrors const& errors :
+         backward_errors_of_columns<T>(matrix, x, b, columns, options.op, options.interrupt)) {
         worst.normwise = std::max(worst.normwise, errors.normwise);
         worst.componentwise = std::max(worst.componentwise, errors.componentwise);
         worst.before_unscaling = std::max(worst.before_unscaling, errors.before_unscaling);
@@ -298,8 +297,7 @@ std::optional<RefineReport> Refiner<T>::report_without_steps(std::span<T const> 
     bool const may_be_singular = singularity_.is_near || pivots_replaced_ > 0; // see refine_working()
     if (may_be_singular || wants_digits(options) || options.method == RefineMethod::cg) return {};
     Timer const timer;
-    context_.on_all([&] { check(options.interrupt); });
-    BackwardErrors const errors = worst_errors<T>(callers_matrix(), x, b, columns, options.op);
+    BackwardErrors const errors = worst_errors<T>(callers_matrix(), x, b, columns, options);
     double const tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
     double const target = std::min(target_error<T>(options), tolerance);
     if (!(errors.before_unscaling <= target && errors.normwise <= tolerance)) return {};
@@ -349,12 +347,12 @@ template <class T> RefineReport Refiner<T>::refine_scaled(std::span<T const> b, 
     scaling.from_working(x, columns, options.op);
     DistributedMatrix<T> const& matrix = callers_matrix();
     double const tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
-    BackwardErrors errors = worst_errors<T>(matrix, x, b, columns, options.op);
+    BackwardErrors errors = worst_errors<T>(matrix, x, b, columns, options);
     // The scales may be those of earlier values, and hide an error of the unscaled system.
     if (report.converged && !(errors.normwise <= tolerance) && options.method != RefineMethod::none) {
         RefineReport const more = espalier::refine<T>(matrix, b, x, columns, inverse_of_matrix(), of_working);
         add_steps(report, more.iterations);
-        errors = worst_errors<T>(matrix, x, b, columns, options.op);
+        errors = worst_errors<T>(matrix, x, b, columns, options);
         auto working_x = context_.on_all([&] { return std::vector<T>(x.begin(), x.end()); });
         scaling.solution_to_working(std::span<T>(working_x), columns, options.op);
         double const scaled_error =

@@ -71,6 +71,10 @@ template <class T> class Refiner {
         return !(errors_of_factors_.backward <= largest_stable_error * static_cast<double>(epsilon<T>));
     }
     [[nodiscard]] Singularity const& singularity() const { return singularity_; }
+    /// The bytes on this process for the errors of `columns` columns.
+    [[nodiscard]] std::uint64_t error_bytes(Index columns) const {
+        return callers_matrix().residual_bytes(columns);
+    }
     /// Sets the maximum bytes of vectors for the refinement inside condition estimates; 0 for no limit.
     void limit_vectors(std::uint64_t bytes) { vector_bytes_ = bytes; }
 

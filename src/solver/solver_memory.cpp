@@ -70,6 +70,7 @@ template <class T> std::uint64_t Solver<T>::State::require_memory_of_refinement(
     std::uint64_t const vector = static_cast<std::uint64_t>(vectors_->rows().largest_share()) * sizeof(T);
     Index const least = least_vectors(options.refine);
     CallMemory call = memory_of_refinement(vector_layout(), call_.columns, 1, least);
+    if (options.max_memory > 0) call.bytes = refiner_->error_bytes(call_.columns);
     std::uint64_t const left = require_memory_of_columns(call, "a refinement");
     if (options.condition) {
         Index const at_once = std::min(call_.columns, columns_in_bound(vectors_->rows(), sizeof(T)));
