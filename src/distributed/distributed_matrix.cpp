@@ -501,8 +501,8 @@ template <class T> ResidualSize DistributedMatrix<T>::residual_size(std::span<T 
     return size_of(own, op);
 }
 
-// The size of a residual from the largest values in the rows of each process, and the norm of the matrix if it
-// was not known.
+// The size of a residual from the largest values in the rows of each process, and the norm of the matrix if
+// it was not known.
 template <class T> ResidualSize DistributedMatrix<T>::size_of(Largest const& own, MatrixOp op) const {
     auto const found = rows().reduction().max(8, [&](std::span<double> largest) {
         double const values[] = {own.residual,    own.componentwise, own.residual_before,
@@ -541,8 +541,8 @@ void DistributedMatrix<T>::take_block(std::span<T const> x, std::span<T const> b
     if constexpr (std::is_same_v<T, double>) {
         part_->reserve(rows(), 0, sizeof(BlockRow), 1,
                        parts_of_pass(local().stored(), rows().workers().count()));
-        auto const factors = [](std::vector<double> const& all) { return all.empty() ? nullptr : all.data(); };
-        BlockOfColumns const block{x.data(), b.data(), rows().count(), factors(inner(op)), factors(outer(op))};
+        auto const data = [](std::vector<double> const& all) { return all.empty() ? nullptr : all.data(); };
+        BlockOfColumns const block{x.data(), b.data(), rows().count(), data(inner(op)), data(outer(op))};
         Largest of_part[2][columns_of_block];
         Pass<BlockSums, T>(local(), part_->y.template as<BlockRow>(), rows().workers(), is_mirrored())
             .run(

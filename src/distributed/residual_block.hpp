@@ -1,5 +1,5 @@
-// Residuals of four columns in one pass over the entries of a real matrix in double precision. The columns are
-// the lanes of vectors.
+// Residuals of four columns in one pass over the entries of a real matrix in double precision. The columns
+// are the lanes of vectors.
 #pragma once
 
 #include "distributed/residual_pass.hpp"
@@ -63,8 +63,8 @@ void add_columns(bool, bool, CscMatrix<double> const& a, IndexRange columns, Blo
     run_lanes<AddBlockEntries<scatters, gathers>>(a, columns, rows);
 }
 
-// Four columns of x and b, each of `m` entries. `inner` and `outer` have the factors of the columns and rows of
-// the matrix; null means ones.
+// Four columns of x and b, each of `m` entries. `inner` and `outer` have the factors of the columns and rows
+// of the matrix; null means ones.
 struct BlockOfColumns {
     double const *x, *b;
     Index m;

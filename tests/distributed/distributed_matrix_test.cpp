@@ -208,8 +208,8 @@ TYPED_TEST(DistributedMatrixOf, SeveralColumnsHasTheResidualOfEachColumn) {
                     for (Index const columns : {1, 5, 8, 11}) {
                         DistributedMatrix<T> const together = matrix(), alone = matrix();
                         std::vector<ResidualSize> sizes(columns);
-                        together.residual_sizes(std::span(x).first(n * columns), std::span(b).first(n * columns),
-                                                op, sizes);
+                        together.residual_sizes(std::span(x).first(n * columns),
+                                                std::span(b).first(n * columns), op, sizes);
                         for (Index c = 0; c < columns; ++c) {
                             auto const expected = alone.residual_size(std::span(x).subspan(c * n, n),
                                                                       std::span(b).subspan(c * n, n), op);
