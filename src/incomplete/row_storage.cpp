@@ -112,15 +112,20 @@ template <class T> class RowStorage<T>::Placement {
     }
 
     void place_columns() {
+        constexpr BlockRow ahead = 64;
         for (BlockRow k = first_; k < end_; ++k) {
-            BlockRow const i = order_.ascending[k];
+            BlockRow const i = order_.ascending[k], later = order_.ascending[std::min(k + ahead, end_ - 1)];
+            __builtin_prefetch(pattern_.cols.data() + first_column(later));
             Row const row = rows_[position_of_[i]];
-            BlockRow const* const from =
-                pattern_.cols.data() + (forward_ ? pattern_.ptr[i] : pattern_.diagonal[i] + 1);
+            BlockRow const* const from = pattern_.cols.data() + first_column(i);
             BlockRow* to = columns_ + row.begin();
             std::int32_t const length = row.length(), stride = row.is_in_group() ? group_rows : 1;
             for (std::int32_t e = 0; e < length; ++e, to += stride) *to = position_of_[from[e]];
         }
+    }
+
+    [[nodiscard]] Offset first_column(BlockRow i) const {
+        return forward_ ? pattern_.ptr[i] : pattern_.diagonal[i] + 1;
     }
 
     /// Whether the rows of a group have the same columns, moved by one from row to row.

@@ -32,7 +32,10 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
 
     void load_rows(BlockRow first, BlockRow end) noexcept override {
         if (!loads_) return;
-        for (BlockRow k = first; k < end; ++k) load(arrays_.order.ascending[k]);
+        prefetch_places(first, end);
+        Real<T> largest = largest_; // in a register
+        for (BlockRow k = first; k < end; ++k) load(arrays_.order.ascending[k], largest);
+        largest_ = largest;
     }
     void factorize_rows(BlockRow first, BlockRow end) noexcept override {
         for (BlockRow p = first; p < end; ++p) {
@@ -70,14 +73,24 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
         return factor;
     }
 
-    /// Copies column i of A to the places of its row of U and of its pivot.
-    void load(BlockRow i) {
+    /// Prefetches the memory that load() writes in the order of A, which has no regular distances.
+    void prefetch_places(BlockRow first, BlockRow end) const {
+        constexpr Index line = 64 / sizeof(T);
+        auto const& upper = arrays_.upper;
+        for (BlockRow k = first; k < end; k += line) __builtin_prefetch(arrays_.inverse + k, 1);
+        // A backward sweep has the last row first.
+        Offset const last = upper.begin(first) + upper.length(first) * upper.stride(first);
+        for (Offset e = upper.begin(end - 1); e < last; e += line) __builtin_prefetch(upper.values() + e, 1);
+    }
+
+    /// Copies column i of A to the places of its row of U and of its pivot, and raises `largest`.
+    [[gnu::always_inline]] inline void load(BlockRow i, Real<T>& largest) {
         auto const& [entries, order, a, lower, upper, inverse, pivots] = arrays_;
         BlockRow const p = order.position_of[i];
         T const* next = a + a_.matrix.col_ptr[i];
-        put(*next, inverse[p]);
+        put(*next, inverse[p], largest);
         visit_row(upper, p, [&](BlockRow, T& value) __attribute__((always_inline)) {
-            put(conj_if(is_hermitian_, *++next), value);
+            put(conj_if(is_hermitian_, *++next), value, largest);
         });
     }
 
@@ -97,7 +110,7 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
             if (end - first <= upper.length(p)) clear(p); // the row has fill
             for (Offset e = first; e < end; ++e) {
                 entries.prefetch_later(a, e);
-                put(entries.value(a, e), row[entries.column(e)]);
+                put(entries.value(a, e), row[entries.column(e)], largest_);
             }
             return;
         }
@@ -110,9 +123,9 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
         Offset const first = matrix.col_ptr[row_at[p]], end = matrix.col_ptr[row_at[p] + 1];
         if (std::uint32_t given = entries.given(p); given != 0) {
             T const* next = a + first;
-            put(*next, row[p]);
+            put(*next, row[p], largest_);
             visit_row(upper, p, [&](BlockRow j, T&) __attribute__((always_inline)) {
-                put((given & 1) != 0 ? conj_if(is_hermitian_, *++next) : T(0), row[j]);
+                put((given & 1) != 0 ? conj_if(is_hermitian_, *++next) : T(0), row[j], largest_);
                 given >>= 1;
             });
             return;
@@ -121,13 +134,14 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
         BlockRow const* const position_of = arrays_.order.position_of.data();
         clear(p);
         for (Offset e = first; e < end; ++e)
-            put(conj_if(is_hermitian_, a[e]), row[position_of[matrix.row_ind[e]]]);
+            put(conj_if(is_hermitian_, a[e]), row[position_of[matrix.row_ind[e]]], largest_);
     }
 
-    /// Writes an entry of A. Entries of row p left of the diagonal are entries of the rows before.
-    [[gnu::always_inline]] inline void put(T value, T& place) {
+    /// Writes an entry of A and raises `largest` to its modulus. Entries of row p left of the diagonal are
+    /// entries of the rows before.
+    [[gnu::always_inline]] static inline void put(T value, T& place, Real<T>& largest) {
         place = value;
-        largest_ = std::max(largest_, abs1(value));
+        largest = std::max(largest, abs1(value));
     }
 
     void clear(BlockRow p) {
