@@ -22,6 +22,16 @@ inline Options many_tasks(SchedulePolicy schedule, Splitting splitting, int thre
     return options;
 }
 
+// Each column is a block, so that no rows are interchanged.
+inline Options one_column_at_a_time() {
+    Options options = on_threads(1);
+    options.matching = Toggle::off;
+    options.ordering = OrderingMethod::natural;
+    options.max_block_width = options.min_block_width = 1;
+    options.amalgamation_fill = 0;
+    return options;
+}
+
 struct Problem {
     char const* spec;
     Factorization kind;

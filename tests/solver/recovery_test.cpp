@@ -36,15 +36,6 @@ CscMatrix<double> with_a_tiny_pivot(Index n) {
     });
 }
 
-Options one_column_at_a_time() {
-    Options options = on_threads(1);
-    options.matching = Toggle::off;
-    options.ordering = OrderingMethod::natural;
-    options.max_block_width = options.min_block_width = 1;
-    options.amalgamation_fill = 0;
-    return options;
-}
-
 TEST(MixedPrecision, WithoutMemoryToFallBackLeavesNoFactors) {
     auto const a = generated<double>("lap2d:20");
     std::vector<double> const b(static_cast<std::size_t>(a.cols), 1.0);
