@@ -117,9 +117,9 @@ template <class T> ApplyInverse<T> Refiner<T>::inverse_of_matrix() const {
 // entries grew, or the precision is lower. (Incomplete factors give no such estimates.) An estimate by such
 // factors alone may overlook that A is nearly singular. The working system is refined, because in the given
 // system rows of small entries would remain inaccurate. If the working system is not scaled, they may remain
-// inaccurate there as well. `is_checked` therefore measures the componentwise error, and makes the product infinite if
-// this error is large, so that a bound is not too small. `converges` becomes false after a product that does
-// not reach the tolerance.
+// inaccurate there as well. `is_checked` therefore measures the componentwise error, and makes the product
+// infinite if this error is large, so that a bound is not too small. `converges` becomes false after a
+// product that does not reach the tolerance.
 template <class T> ApplyInverse<T> Refiner<T>::refined_inverse(bool is_checked, bool& converges) const {
     if (pivots_replaced_ == 0 && !has_growth() && inverse_.accuracy() == InverseAccuracy::full)
         return inverse_of_matrix();
