@@ -70,6 +70,31 @@ TEST(MemoryLimit, BoundsTheVectorsOfGmres) {
     EXPECT_EQ(passed, 1);
 }
 
+// GMRES restarts when it has no more vectors, and needs more steps then.
+TEST(MemoryLimit, BoundsTheVectorsBetweenRestartsOfGmres) {
+    auto const a = generated<double>("lap2d:60");
+    Options options = on_threads(1);
+    options.method = SolveMethod::ilu;
+    options.refine = RefineMethod::gmres;
+    auto solver = factorized(a, options);
+    auto const b = ones(a.rows);
+    auto const steps_with = [&](std::uint64_t limit) {
+        options.max_memory = limit;
+        solver.set_options(options);
+        auto x = b;
+        RefineReport const report = solver.refine(a, b, x);
+        EXPECT_TRUE(report.converged);
+        return report.iterations;
+    };
+    int const unlimited = steps_with(0);
+    std::uint64_t const vector = static_cast<std::uint64_t>(a.rows) * sizeof(double);
+    std::uint64_t limit = vector;
+    int with_least = 0;
+    while (status_of([&] { with_least = steps_with(limit); }) == Status::out_of_memory) limit += vector;
+    EXPECT_GT(2 * with_least, 3 * unlimited);
+    EXPECT_EQ(steps_with(limit + 1000 * vector), unlimited);
+}
+
 TEST(MemoryLimit, CountsTheAnalysis) {
     auto const a = generated<double>("lap2d:60");
     Options options = on_threads(1);

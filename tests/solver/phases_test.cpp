@@ -287,6 +287,21 @@ TEST(Refiner, EstimatesConditionAndForwardError) {
     EXPECT_LE(bound, 2e-9);
 }
 
+TEST(Refiner, BoundsTheVectorsOfRefinedProductsInEstimates) {
+    auto const a = matrix_of(30, Symmetry::general, [](Index i, Index j) {
+        return i == j ? 2.1 : std::abs(i - j) == 1 ? -1.0 : 0;
+    });
+    Refined refined(a);
+    refined.refiner.accept(1); // products are refined if a pivot was replaced
+    std::vector<double> const b(30, 1);
+    for (bool const is_enough : {false, true}) {
+        Status const expected = is_enough ? Status::ok : Status::out_of_memory;
+        refined.refiner.limit_vectors(is_enough ? 50'000 : 1);
+        EXPECT_EQ(status_of([&] { (void)refined.refiner.reciprocal_condition(); }), expected);
+        EXPECT_EQ(status_of([&] { (void)refined.refiner.forward_error(b, b, 1, MatrixOp::none); }), expected);
+    }
+}
+
 TEST(Refiner, FindsTheNullSpace) {
     auto const a = diagonal_matrix({1, 1e-20, 3, 2});
     Refined refined(a);
