@@ -1,6 +1,7 @@
 // Solvers of several processes, which are threads of the test. All calls of a solver are made by 2 to 4
 // processes, and compared with the backward error and with a single process.
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -326,6 +327,27 @@ TEST(SolverOnProcesses, CompletesTheOperationsOfACallIfItsLogFails) {
         EXPECT_TRUE(throws_error(Status::io_error, "the log is full", [&] { solver.factorize(mine); }));
         EXPECT_GT(solver.report().factor.pivots_replaced, 0);
     });
+}
+
+TEST(SolverOnProcesses, CallsTheLogOfProcess0Alone) {
+    auto const matrix = generated<double>("lap3d:5");
+    for (bool const follows : {false, true})
+        run_processes(3, [&](Communicator const& comm) {
+            Options options = many_tasks(static_order, Splitting::one_d, 1);
+            options.method = SolveMethod::automatic; // is noted between two collective operations
+            std::atomic<int> lines = 0;
+            options.log = [&](std::string_view) {
+                ++lines;
+                if (comm.rank() > 0) throw Error(Status::io_error, "the log is full");
+            };
+            if (follows && comm.rank() > 0) {
+                Solver<double>::follow(options, comm);
+            } else {
+                Solver<double> solver(options, comm);
+                solver.factorize(on_process_0(comm, matrix));
+            }
+            EXPECT_EQ(lines > 0, comm.rank() == 0);
+        });
 }
 
 } // namespace
