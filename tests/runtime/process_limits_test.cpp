@@ -1,9 +1,12 @@
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <thread>
 #include <vector>
+
+#include <sys/mman.h>
 
 #include "io/reading.hpp"
 #include "runtime/process_limits.hpp"
@@ -96,6 +99,28 @@ TEST(ProcessLimits, RecentMemoryIsReadAgainAfterTenMilliseconds) {
     ResidentMemory const after = recent_resident_memory();
     EXPECT_GT(after.current, before.current + bytes / 2);
     EXPECT_GT(after.peak, before.peak);
+}
+
+// Another thread makes the resident set larger while it is read, page by page.
+TEST(ProcessLimits, RecentMemoryInUseIsNeverAboveItsPeak) {
+    ResidentMemory const before = recent_resident_memory();
+    std::vector<char> const highest(before.peak - before.current + (32 << 20), 1);
+    constexpr std::size_t bytes = std::size_t{1} << 29;
+    void* const pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(pages, MAP_FAILED);
+    madvise(pages, bytes, MADV_NOHUGEPAGE);
+    std::atomic<bool> stop = false;
+    std::thread grows([&] {
+        for (std::size_t at = 0; at < bytes && !stop; at += 4096) static_cast<char volatile*>(pages)[at] = 1;
+    });
+    for (int k = 0; k < 5; ++k) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(11));
+        ResidentMemory const now = recent_resident_memory();
+        EXPECT_GE(now.peak, now.current);
+    }
+    stop = true;
+    grows.join();
+    munmap(pages, bytes);
 }
 
 TEST(ProcessLimits, OfThisProcessAreSane) {
