@@ -495,9 +495,11 @@ ESPALIER_API espalier_status espalier_get_size(espalier_solver* solver, int64_t*
  *  ordering file. */
 ESPALIER_API espalier_status espalier_analyze(espalier_solver* solver);
 /** Numeric factorization; analyzes first if that was not done for this matrix. ESPALIER_SINGULAR;
- *  ESPALIER_NOT_POSITIVE_DEFINITE for llh; ESPALIER_OUT_OF_MEMORY if it would need more than the limit. */
+ *  ESPALIER_NOT_POSITIVE_DEFINITE for llh; ESPALIER_OUT_OF_MEMORY if it would need more than the limit.
+ *  After any failure there are no factors. */
 ESPALIER_API espalier_status espalier_factorize(espalier_solver* solver);
-/** Calls espalier_set_values() and espalier_factorize(). */
+/** Calls espalier_set_values() and espalier_factorize(). After any failure there are no factors; if the
+ *  values were refused, the matrix is the one before. */
 ESPALIER_API espalier_status espalier_refactorize(espalier_solver* solver, int64_t entries,
                                                   void const* values);
 /** op(A) X = B for `nrhs` right-hand sides, without refinement. B and X are order x nrhs with leading

@@ -78,6 +78,7 @@ template <class T> class SystemSession : public Session {
     }
 
     void refactorize(Offset entries, void const* values, bool in_parts) override {
+        now_.factorized = false; // also if the values are refused
         take_values(in_parts ? "espalier_refactorize_part" : "espalier_refactorize", entries, values,
                     in_parts);
         bring_factors();

@@ -219,6 +219,7 @@ template <class T> void Solver<T>::analyze(CscMatrix<T> const& matrix) {
     state_->call("analyze", {}, [&] { state_->analyze(matrix); });
 }
 template <class T> void Solver<T>::factorize(CscMatrix<T> const& matrix) {
+    state_->drop_factors();
     state_->call("factorize", {}, [&] { state_->factorize(matrix); });
 }
 template <class T> std::vector<T> Solver<T>::solve(std::span<T const> b, Index nrhs, MatrixOp op) {

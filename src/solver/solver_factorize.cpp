@@ -131,25 +131,13 @@ template <class T> void Solver<T>::State::choose_scalar_kind(CscMatrix<T> const&
     scalar_.ldl().set_conjugate(is_hermitian);
 }
 
-// Runs a check of new values. If it fails, there are no factors any more, unless the matrix is invalid or of
-// another pattern.
-template <class T> template <class Check> void Solver<T>::State::refuse_values(Check const& check) {
-    std::optional<Error> const problem = error_of(check);
-    if (!problem) return;
-    if (problem->status() != Status::usage && problem->status() != Status::bad_input) factorized_ = false;
-    throw *problem;
-}
-
 // Allocates nothing if the pivots of the last factorization are reused.
 template <class T> void Solver<T>::State::factorize_scalar(CscMatrix<T> const& matrix) {
     ProgressScope const phase(progress(), "factorization", 0);
     Timer const timer;
-    refuse_values([&] {
-        scalar_.check(matrix);
-        require_memory(report.analysis.memory_bytes, options.max_memory);
-    });
+    scalar_.check(matrix);
+    require_memory(report.analysis.memory_bytes, options.max_memory);
     context_.interrupt()->check();
-    factorized_ = false;
     report.factor = {};
     report.refine = {};
     report.notes.resize(std::min(report.notes.size(), notes_of_analysis_));
@@ -186,11 +174,11 @@ template <class T> void Solver<T>::State::factorize_scalar(CscMatrix<T> const& m
 }
 
 template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& matrix, Delay const& delay) {
+    factorized_ = false; // also if the matrix is refused
     if (system_->is_scalar) return factorize_scalar(matrix);
     Timer const timer;
     SingleThreadedBlas const blas;
-    refuse_values([&] { check_values(matrix); });
-    factorized_ = false;
+    check_values(matrix);
     report.factor = {};
     report.refine = {};
     report.notes.resize(std::min(report.notes.size(), notes_of_analysis_));

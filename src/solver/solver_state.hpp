@@ -83,6 +83,9 @@ template <class T> struct Solver<T>::State {
 
     void set_options(Options given);
 
+    /// Before a call that replaces the factors, which may fail before it begins on all processes.
+    void drop_factors() { factorized_ = false; }
+
     // The calls of the interface. Process 0 has the matrices, and the vectors of calls whose names do not end
     // in _rows. Other processes ignore these arguments. The settings of the call contain the number of
     // columns and op.
@@ -174,7 +177,6 @@ template <class T> struct Solver<T>::State {
     DistributedRows prepare_incomplete(CscMatrix<T> const& matrix, std::uint64_t max_memory);
     void drop_analysis();
     void check_values(CscMatrix<T> const& matrix);
-    template <class Check> void refuse_values(Check const& check);
     void choose_system(CscMatrix<T> const& matrix);
     void prepare_assembly(CscMatrix<T> const& matrix);
     void scale_for(Factorization kind, CscMatrix<T> const& matrix);

@@ -371,6 +371,12 @@ static void numbers(espalier_solver* solver, espalier_matrix const* good) {
     OK(solver, espalier_set_matrix(solver, good));
     FAILS(solver, ESPALIER_NOT_POSITIVE_DEFINITE, "", espalier_refactorize(solver, good->entries, spoiled));
     OK(solver, espalier_refactorize(solver, good->entries, good->values));
+    OK(solver, espalier_solve(solver, ESPALIER_OP_NONE, 1, b, 4, x, 4));
+    spoiled[0] = NAN;
+    FAILS(solver, ESPALIER_BAD_INPUT, "value 0 at row", espalier_refactorize(solver, good->entries, spoiled));
+    USAGE("before espalier_factorize", espalier_solve(solver, ESPALIER_OP_NONE, 1, b, 4, x, 4));
+    OK(solver, espalier_factorize(solver));
+    OK(solver, espalier_solve(solver, ESPALIER_OP_NONE, 1, b, 4, x, 4));
     OK(solver, espalier_set_factorization(solver, ESPALIER_FACTORIZATION_AUTO));
     OK(solver, espalier_set_max_memory(solver, 1));
     FAILS(solver, ESPALIER_OUT_OF_MEMORY, "the limit is 1 bytes", espalier_analyze(solver));

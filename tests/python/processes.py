@@ -57,6 +57,8 @@ def solve_rows(comm):
         refuses((ValueError, espalier.InputError), solver.solve, np.full(len(x), np.nan if rank == size - 1 else 1))
         solver.factorize(3 * A if rank == 0 else None)
         assert np.abs(3 * A @ np.concatenate(comm.allgather(solver.solve(b[rows]))) - b).max() < 1e-10
+        refuses((ValueError, espalier.InputError), solver.factorize, A * np.nan if rank == 0 else None)
+        refuses(espalier.InputError, solver.solve, b[rows])  # there are no factors
         C = A + sparse.diags([np.ones(n - 100), np.ones(n - 100)], [-100, 100]) * 0.1  # another pattern
         solver.factorize(C if rank == 0 else None)
         assert np.abs(C @ np.concatenate(comm.allgather(solver.solve(b[rows]))) - b).max() < 1e-10

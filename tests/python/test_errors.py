@@ -210,6 +210,29 @@ def test_after_a_failed_factorization_no_numbers_of_the_earlier_one_are_given():
         np.testing.assert_array_equal(solver.factorize(A).solve(b), x)
 
 
+def test_after_a_refused_matrix_there_are_no_factors():
+    A, b = general(), np.ones(60)
+    with_nan, broken = A.copy(), A.copy()
+    with_nan.data[3] = np.nan
+    broken.indices[3] = 99
+    for refused, error, options in (
+        (with_nan, ValueError, {}),
+        (broken, ValueError, {}),
+        (A.toarray(), TypeError, {}),
+        (laplacian(4), espalier.InputError, {"reanalyze": False}),
+        (A.astype(np.float32) * np.float32(np.nan), ValueError, {}),
+    ):
+        solver = espalier.Solver(supernodes="on").factorize(A)
+        x = solver.solve(b)
+        refuses(error, lambda: solver.factorize(refused, **options))
+        has_no_factors(solver, b.size)
+        for call in (lambda: solver.update(b), solver.factors, solver.selected_inverse, solver.inverse_diagonal):
+            refuses(espalier.InputError, call, "before factorize")
+        assert solver.copy().shape is None  # without a matrix
+        assert solver.report["analysis"]["nnz_factor"] > 0 and solver.predict().tasks > 0
+        np.testing.assert_array_equal(solver.factorize(A).solve(b), x)
+
+
 def test_an_accuracy_warning_points_to_the_caller():
     A, b = hermitian(), np.ones(50)
     with pytest.warns(espalier.AccuracyWarning, match="backward error") as found:

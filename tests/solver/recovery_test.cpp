@@ -105,6 +105,7 @@ TEST(Refine, TakesOnlyThePatternThatWasFactorized) {
         EXPECT_EQ(status_of([&] { (void)solver.reciprocal_condition(*broken); }), Status::usage);
         EXPECT_EQ(status_of([&] { (void)solver.null_space(*broken); }), Status::usage);
         EXPECT_NE(status_of([&] { solver.factorize(*broken); }), Status::ok);
+        solver.factorize(a);
     }
     EXPECT_EQ(solver.refine(a, b, x).status, Status::ok);
 }
@@ -151,22 +152,30 @@ template <class T> bool has_note(Solver<T> const& solver, std::string_view begin
                                [&](auto const& note) { return note.starts_with(beginning); });
 }
 
-// Values may be refused before anything is computed. Then there are no factors of the earlier ones either.
+// A matrix may be refused before anything is computed. Then there are no factors of the earlier one either.
 TEST(Refactorization, LeavesNoFactorsIfItFails) {
     auto const a = generated<double>("convdiff3d:4");
     CscMatrix<double> zero_row = a;
     for (std::size_t k = 0; k < a.values.size(); ++k)
         if (a.row_ind[k] == 5) zero_row.values[k] = 0;
     std::vector<double> const b(static_cast<std::size_t>(a.cols), 1.0);
+    CscMatrix<double> infinite = a;
+    infinite.values[3] = infinity;
+    auto const other = generated<double>("lap3d:4");
+    struct Refusal {
+        CscMatrix<double> const& matrix;
+        Status status;
+    };
     for (Toggle const supernodes : {Toggle::on, Toggle::off})
-        for (Status const failure : {Status::singular, Status::out_of_memory}) {
+        for (auto const& [failing, status] :
+             {Refusal{zero_row, Status::singular}, Refusal{a, Status::out_of_memory},
+              Refusal{infinite, Status::bad_input}, Refusal{other, Status::usage}}) {
             Options options = on_threads(1);
             options.supernodes = supernodes;
             auto solver = factorized(a, options);
-            if (failure == Status::out_of_memory) options.max_memory = 1000;
+            if (status == Status::out_of_memory) options.max_memory = 1000;
             solver.set_options(options);
-            auto const& failing = failure == Status::singular ? zero_row : a;
-            EXPECT_EQ(status_of([&] { solver.factorize(failing); }), failure);
+            EXPECT_EQ(status_of([&] { solver.factorize(failing); }), status);
             options.max_memory = 0;
             solver.set_options(options);
             EXPECT_EQ(status_of([&] { (void)solver.solve(b); }), Status::usage);

@@ -44,6 +44,7 @@ class DistributedSolver:
         self._handle: _core.Solver | None = None
         self._dtype: np.dtype[Any] = np.dtype(np.float64)
         self._known: str | None = None  # the symmetry of the analyzed matrix
+        self._factorized = False
         self._options = _core.Options()
         self._on_all(lambda: set_options(self._options, options))
         close_at_exit(self)
@@ -81,7 +82,8 @@ class DistributedSolver:
 
     def factorize(self, A: Any = None) -> DistributedSolver:
         """Compute the factors of the matrix A of process 0; the other processes pass None. The analysis is reused for the
-        same pattern, scalar type and symmetry. Returns the solver."""
+        same pattern, scalar type and symmetry. After any error there are no factors. Returns the solver."""
+        self._factorized = False
         is_root = self._comm is not None and self._comm.Get_rank() == 0
 
         def convert() -> tuple[_core.Matrix | None, str]:
@@ -104,6 +106,7 @@ class DistributedSolver:
             self._handle.analyze(matrix, _NO_LISTENERS)
         self._handle.factorize(matrix, _NO_LISTENERS)
         self._known = matrix.symmetry
+        self._factorized = True
         return self
 
     def solve(self, b: Any, trans: str = "N", *, refine: bool = True) -> npt.NDArray[Any]:
@@ -123,7 +126,7 @@ class DistributedSolver:
 
     def _prepare(self, arrays: tuple[Any, ...], trans: str) -> tuple[_core.Solver, list[Block], str]:
         def check() -> tuple[_core.Solver, list[npt.NDArray[Any]], str]:
-            if self._handle is None:
+            if self._handle is None or not self._factorized:
                 raise InputError("solve was called before factorize", "usage")
             given = [np.asarray(array) for array in arrays]
             if any(array.shape != given[0].shape for array in given):

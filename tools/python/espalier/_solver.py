@@ -165,6 +165,7 @@ class Solver:
         self._options = _core.Options()
         set_options(self._options, options)
         self._work: _Work | None = None
+        self._refused = False  # whether the last factorize() raised an error, perhaps before it called the library
         self._root = None if comm is None else RootProcess(comm)
         if comm is not None:
             close_at_exit(self)
@@ -197,7 +198,8 @@ class Solver:
             raise TypeError("a solver of several processes cannot be copied or pickled")
         progress, log = self._receivers
         settings = dict(self.options, schur=self._options.schur, symmetric=self._symmetric, progress=progress, log=log)
-        columns = self._work.handle.matrix() if with_matrix and self._work is not None else None
+        work = None if self._refused or not with_matrix else self._work
+        columns = None if work is None else work.handle.matrix()
         return settings, None if columns is None else self._csc(columns)
 
     def _csc(self, columns: _core.Columns) -> Any:
@@ -282,11 +284,22 @@ class Solver:
 
     def factorize(self, A: Any, *, reanalyze: bool = True) -> Solver:
         """Compute the factors of A. Analyzes A first if the last analysis was of another pattern, scalar type or symmetry.
-        With reanalyze=False, another pattern or symmetry is an InputError. Returns the solver."""
+        With reanalyze=False, another pattern or symmetry is an InputError. Returns the solver.
+
+        After any error there are no factors, not even those of an earlier matrix: solve() and the other calls that need
+        them are refused until factorize() succeeds."""
         self._factorize(A, None, reanalyze)
         return self
 
     def _factorize(self, A: Any, dtype: np.dtype[Any] | None, reanalyze: bool = True) -> None:
+        try:
+            self._factorize_now(A, dtype, reanalyze)
+        except BaseException:
+            self._refused = True
+            raise
+        self._refused = False
+
+    def _factorize_now(self, A: Any, dtype: np.dtype[Any] | None, reanalyze: bool) -> None:
         matrix, dtype = self._matrix_of(A, dtype)
         handle = self._handle_for(dtype)
         if self._work is None or self._work.handle is not handle:
@@ -302,7 +315,8 @@ class Solver:
         return to_matrix(A, dtype, claim(self._symmetric, dtype)), dtype
 
     def _require_work(self, what: str, step: str = "factorize") -> _Work:
-        if self._work is None:
+        """The handle and its matrix. Only "report" is allowed after a factorize() that raised an error."""
+        if self._work is None or (self._refused and step == "factorize" and what != "report"):
             raise InputError(f"{what} was called before {step}", "usage")
         return self._work
 
