@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._errors import EspalierError
 
 _NAMES: list[str] = [row["name"] for row in _core.option_table()]
 _NAME_OF = {name.replace("-", "_"): name for name in _NAMES}
@@ -54,7 +55,19 @@ def set_options(options: _core.Options, settings: Mapping[str, Any]) -> None:
             raise TypeError(f"unknown option '{keyword}'; {hint}")
         elif value is not None:
             is_default = keyword == "threads" and not isinstance(value, str) and value == 0  # as in other packages
-            options.set(name, "auto" if is_default else _spelled(keyword, value))
+            _set(options, keyword, "auto" if is_default else _spelled(keyword, value))
+
+
+def _set(options: _core.Options, keyword: str, value: str) -> None:
+    """Sets an option. Messages of the library begin with the name of the option, which becomes the keyword."""
+    name = _NAME_OF[keyword]
+    try:
+        options.set(name, value)
+    except EspalierError as error:
+        message = str(error)
+        if keyword == name or not message.startswith(name):
+            raise
+        raise type(error)(keyword + message[len(name) :], error.status) from None
 
 
 def get_options(options: _core.Options) -> dict[str, str]:
