@@ -1,8 +1,10 @@
-// Memory for numbers that are written before they are read. Large ones can be touched before they are used.
+// Memory for numbers and vectors of numbers that are written before they are read. Large ones can be touched
+// before they are used.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -21,7 +23,7 @@ class Workspace {
         small_.reset();
         arena_ = Arena();
         if (bytes < large)
-            small_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+            small_.reset(static_cast<std::byte*>(::operator new(bytes, alignment)));
         else
             arena_ = Arena(bytes, Allocation::local);
         size_ = bytes;
@@ -37,7 +39,12 @@ class Workspace {
     }
 
   private:
-    std::unique_ptr<std::byte[]> small_;
+    static constexpr std::align_val_t alignment{64}; // a line of the cache
+    struct Delete {
+        void operator()(std::byte* memory) const { ::operator delete(memory, alignment); }
+    };
+
+    std::unique_ptr<std::byte, Delete> small_;
     Arena arena_;
     std::size_t size_ = 0;
 };

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 
 namespace espalier {
 namespace {
@@ -17,6 +18,14 @@ TEST(Workspace, GrowsAndKeepsMemoryThatIsLargeEnough) {
         memory.grow(bytes - 1);
         EXPECT_EQ(memory.as<std::byte>(), first);
         EXPECT_EQ(std::count(first, first + bytes, std::byte{7}), std::ptrdiff_t(bytes));
+    }
+}
+
+TEST(Workspace, IsAlignedForVectors) {
+    for (std::size_t bytes = 1; bytes < 100'000; bytes += 999) {
+        Workspace memory;
+        memory.grow(bytes);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.as<std::byte>()) % 64, 0U);
     }
 }
 
