@@ -350,9 +350,12 @@ MemoryRates time_memory(WorkerTeam& team, Interrupt* interrupt) {
         rates.all += of_worker.one;
         rates.read_all += of_worker.read_one;
     }
-    // One worker alone is not slower than with others. If it was measured so, something disturbed it.
+    // One worker alone is not slower than with others, and all together are not slower than one. If they were
+    // measured so, something disturbed them.
     rates.one = std::max(rates.one, rates.all / static_cast<double>(workers));
     rates.read_one = std::max(rates.read_one, rates.read_all / static_cast<double>(workers));
+    rates.all = std::max(rates.all, rates.one);
+    rates.read_all = std::max(rates.read_all, rates.read_one);
     return rates;
 }
 

@@ -57,10 +57,10 @@ TEST(KernelTiming, MeasuresMemory) {
     MemoryRates const rates = time_memory(team);
     EXPECT_GT(rates.one, 1e7);
     EXPECT_LT(rates.one, 1e13);
-    EXPECT_GT(rates.all, rates.one / 2);
+    EXPECT_GE(rates.all, rates.one);
     EXPECT_GT(rates.read_one, 1e7);
     EXPECT_LT(rates.read_one, 1e13);
-    EXPECT_GT(rates.read_all, rates.read_one / 2);
+    EXPECT_GE(rates.read_all, rates.read_one);
     EXPECT_GE(rates.one, rates.all / 2);
     EXPECT_GE(rates.read_one, rates.read_all / 2);
     EXPECT_GT(rates.first_touch, 1e6);
