@@ -283,11 +283,11 @@ template <class T> void Sweep<T>::backward(TaskId task, Worker& worker) {
 }
 
 // Moves entries between the columns of the caller and the rows of x_, some columns at a time: the entries of
-// a row are far apart, and those of the same columns in the next rows are often in the same lines. body(to,
-// from) moves an entry.
+// a row are far apart, and those of the same columns in the next thousands of rows are often in the same
+// lines. body(to, from) moves an entry.
 template <class T> template <class Body>
 void Sweep<T>::for_each_entry(Index first, Index end, Body const& body) {
-    constexpr Index columns_together = 64 / Index{sizeof(T)}, rows_together = 64, ahead = 32;
+    constexpr Index columns_together = 64 / Index{sizeof(T)}, rows_together = 4096, ahead = 32;
     Index const last = std::ssize(structure_.inverse) - 1;
     for (Index begin = first; begin < end; begin += rows_together)
         for (Index j = 0; j < vectors_; j += columns_together) {
