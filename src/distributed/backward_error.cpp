@@ -161,7 +161,7 @@ template <class T> BackwardErrors backward_errors(DistributedMatrix<T> const& a,
 template <class T> std::vector<BackwardErrors>
 backward_errors_of_columns(DistributedMatrix<T> const& a, std::span<T const> x, std::span<T const> b,
                            Index columns, MatrixOp op, Interrupt* interrupt) {
-    constexpr Index group = 32; // columns between two checks of the interrupt
+    constexpr Index group = 128; // columns between two checks of the interrupt
     Index const m = rows_of_blocks(a, x, b, columns);
     ResidualSize sizes[group];
     std::vector<BackwardErrors> errors;

@@ -133,6 +133,16 @@ template <class T> bool takes_blocks(Index columns) {
     return std::is_same_v<T, double> && columns > columns_of_block;
 }
 
+constexpr Index most_columns_of_blocks = 64; // that are taken together
+
+// The number of blocks of columns that workers take at the same time. Each needs memory for its rows. Many
+// columns need less of it than half of the memory of their solutions and right-hand sides.
+int blocks_at_once(Index columns, int workers) {
+    Index const blocks = (columns + columns_of_block - 1) / columns_of_block;
+    Index const most = std::max<Index>(2, columns * 2 * sizeof(double) / (2 * sizeof(BlockRow)));
+    return static_cast<int>(std::min({Index{workers}, blocks, most}));
+}
+
 // Returns value times the factor of row i. Without factors these are ones.
 template <class V> ESPALIER_INLINE V scaled(std::vector<double> const& factors, Index i, V value) {
     return factors.empty() ? value : scaled_value(value, factors[i]);
@@ -375,10 +385,10 @@ auto DistributedMatrix<T>::entry_of_pass(MatrixOp op, std::span<T const> x, Inde
 
 template <class T> std::uint64_t DistributedMatrix<T>::residual_bytes(Index rows, Offset stored, int workers,
                                                                       bool is_unscaled, Index columns) {
-    std::size_t const of_row = std::max(bytes_of_residual_row<T>(is_unscaled),
-                                        takes_blocks<T>(columns) ? sizeof(BlockRow) : 0);
-    return of_row * static_cast<std::uint64_t>(rows) *
-           static_cast<std::uint64_t>(parts_of_pass(stored, workers));
+    std::size_t const of_columns =
+        takes_blocks<T>(columns) ? sizeof(BlockRow) * blocks_at_once(columns, workers) : 0;
+    return static_cast<std::uint64_t>(rows) *
+           std::max(bytes_of_residual_row<T>(is_unscaled) * parts_of_pass(stored, workers), of_columns);
 }
 
 template <class T> std::uint64_t DistributedMatrix<T>::residual_bytes(Index columns) const {
@@ -516,7 +526,7 @@ template <class T> ResidualSize DistributedMatrix<T>::size_of(Largest const& own
     return {found[0], found[1], relative_error(found[2], scale_before), found[5], found[6]};
 }
 
-// The blocks do not find the norm of the matrix. The last block may begin with columns of the block before.
+// The blocks do not find the norm of the matrix. The last block may begin with columns before its own.
 template <class T>
 void DistributedMatrix<T>::residual_sizes(std::span<T const> x, std::span<T const> b, MatrixOp op,
                                           std::span<ResidualSize> sizes) const {
@@ -528,32 +538,41 @@ void DistributedMatrix<T>::residual_sizes(std::span<T const> x, std::span<T cons
     Index const alone = in_blocks ? (knows_norm ? 0 : 1) : columns;
     for (Index c = 0; c < alone; ++c)
         sizes[c] = residual_size(x.subspan(c * m, m), b.subspan(c * m, m), op);
-    for (Index c = alone; c < columns; c += columns_of_block) {
-        Index const first = std::min(c, columns - columns_of_block);
-        take_block(x.subspan(first * m, columns_of_block * m), b.subspan(first * m, columns_of_block * m), op,
-                   sizes.subspan(first, columns_of_block));
-    }
+    for (Index c = alone; c < columns; c += most_columns_of_blocks)
+        take_blocks(x, b, op, sizes, {c, std::min(c + most_columns_of_blocks, columns)});
 }
 
+// Sets the sizes of some columns. Each worker takes whole blocks, with rows of its own.
 template <class T>
-void DistributedMatrix<T>::take_block(std::span<T const> x, std::span<T const> b, MatrixOp op,
-                                      std::span<ResidualSize> sizes) const {
+void DistributedMatrix<T>::take_blocks([[maybe_unused]] std::span<T const> x,
+                                       [[maybe_unused]] std::span<T const> b, [[maybe_unused]] MatrixOp op,
+                                       [[maybe_unused]] std::span<ResidualSize> sizes,
+                                       [[maybe_unused]] IndexRange range) const {
     if constexpr (std::is_same_v<T, double>) {
-        part_->reserve(rows(), 0, sizeof(BlockRow), 1,
-                       parts_of_pass(local().stored(), rows().workers().count()));
+        Index const columns = std::ssize(sizes), m = rows().count();
+        int const at_once = blocks_at_once(columns, rows().workers().count());
+        part_->reserve(rows(), 0, sizeof(BlockRow), 1, at_once);
         auto const data = [](std::vector<double> const& all) { return all.empty() ? nullptr : all.data(); };
-        BlockOfColumns const block{x.data(), b.data(), rows().count(), data(inner(op)), data(outer(op))};
-        Largest of_part[2][columns_of_block];
-        Pass<BlockSums, T>(local(), part_->y.template as<BlockRow>(), rows().workers(), is_mirrored())
-            .run(
-                op, [&](IndexRange range, BlockRow* rows) { run_lanes<BeginBlock>(block, range, rows); },
-                [&](int part, IndexRange range, BlockRow const* rows) {
-                    run_lanes<TakeBlock>(block, range, rows, of_part[part]);
-                });
-        for (Index c = 0; c < columns_of_block; ++c) {
-            of_part[0][c].take(of_part[1][c]);
-            sizes[c] = size_of(of_part[0][c], op);
-        }
+        Largest largest[most_columns_of_blocks];
+        rows().workers().run(at_once, [&](int worker) {
+            static RowWorkers const this_thread;
+            BlockRow* const own_rows = part_->y.template as<BlockRow>() + worker * m;
+            for (Index c = range.first + worker * columns_of_block; c < range.last;
+                 c += at_once * columns_of_block) {
+                Index const begin = std::min(c, columns - columns_of_block);
+                BlockOfColumns const block{x.data() + begin * m, b.data() + begin * m, m, data(inner(op)),
+                                           data(outer(op))};
+                Largest of_block[columns_of_block];
+                Pass<BlockSums, double>(local(), own_rows, this_thread, is_mirrored())
+                    .run(
+                        op, [&](IndexRange some, BlockRow* to) { run_lanes<BeginBlock>(block, some, to); },
+                        [&](int, IndexRange some, BlockRow const* from) {
+                            run_lanes<TakeBlock>(block, some, from, of_block);
+                        });
+                std::copy(of_block + (c - begin), of_block + columns_of_block, largest + (c - range.first));
+            }
+        });
+        for (Index const c : range) sizes[c] = size_of(largest[c - range.first], op);
     }
 }
 

@@ -83,7 +83,7 @@ template <class T> class DistributedMatrix {
     [[nodiscard]] ResidualSize residual_size(std::span<T const> x, std::span<T const> b,
                                              MatrixOp op = MatrixOp::none) const;
     /// residual_size() of as many columns as `sizes` has. One process takes four columns of real numbers in
-    /// double precision in one pass; the results are the same.
+    /// double precision in one pass, which one worker does. Then the results are those of one worker.
     void residual_sizes(std::span<T const> x, std::span<T const> b, MatrixOp op,
                         std::span<ResidualSize> sizes) const;
     /// r = b - op(A) x for one column and a sum x of vectors, as if computed in twice the working precision
@@ -127,8 +127,8 @@ template <class T> class DistributedMatrix {
     template <class Sums, class Add>
     void accumulate_sums(MatrixOp op, std::span<T const> x, Add const& add) const;
     [[nodiscard]] ResidualSize size_of(Largest const& own, MatrixOp op) const;
-    void take_block(std::span<T const> x, std::span<T const> b, MatrixOp op,
-                    std::span<ResidualSize> sizes) const;
+    void take_blocks(std::span<T const> x, std::span<T const> b, MatrixOp op, std::span<ResidualSize> sizes,
+                     IndexRange range) const;
     template <class Sums> auto entry_of_pass(MatrixOp op, std::span<T const> x, Index i) const;
     template <class Sums> auto largest_of_rows(MatrixOp op, std::span<T const> x, std::span<T const> b) const;
 

@@ -180,18 +180,22 @@ TYPED_TEST(DistributedMatrixOf, ManyRowsHasTheSameResidualInPreparedMemory) {
     }
 }
 
-// Several columns in one pass, the last of which are in two of them.
+// Blocks of columns, the last of which begins with columns of the one before. Two workers share them.
 TYPED_TEST(DistributedMatrixOf, SeveralColumnsHasTheResidualOfEachColumn) {
     using T = TypeParam;
-    Index const n = 30'000, below = 7, most = 11;
+    Index const n = 500, below = 7, most = 70;
     WorkerTeam team(Topology::synthetic("numa:1 core:2 pu:1"), 2, false);
     std::vector<double> factors(n);
     for (Index i = 0; i < n; ++i) factors[i] = std::ldexp(1.0, static_cast<int>(i % 5) - 2);
     auto x = random_vector<T>(n * most, 1), b = random_vector<T>(n * most, 2);
-    std::fill_n(x.begin() + 2 * n, n, T(0));                    // whose residual is b
-    std::fill_n(b.begin() + 3 * n, n, T(0));                    // whose size is |A| |x|
-    b[5 * n + 17] = std::numeric_limits<Real<T>>::quiet_NaN();  // whose sizes are not finite
-    x[6 * n + 29'000] = std::numeric_limits<Real<T>>::infinity();
+    std::fill_n(x.begin() + 2 * n, n, T(0));                   // whose residual is b
+    std::fill_n(b.begin() + 3 * n, n, T(0));                   // whose size is |A| |x|
+    b[5 * n + 17] = std::numeric_limits<Real<T>>::quiet_NaN(); // whose sizes are not finite
+    x[6 * n + 400] = std::numeric_limits<Real<T>>::infinity();
+    auto const column = [&](std::vector<T> const& all, Index c) { return std::span(all).subspan(c * n, n); };
+    auto const is_same = [](double found, double expected) {
+        return found == expected || (std::isnan(found) && std::isnan(expected));
+    };
     for (Symmetry const symmetry : {Symmetry::general, Symmetry::symmetric}) {
         CscMatrix<T> band{n, n, symmetry, {0}, {}, {}};
         for (Index j = 0; j < n; ++j) {
@@ -199,31 +203,27 @@ TYPED_TEST(DistributedMatrixOf, SeveralColumnsHasTheResidualOfEachColumn) {
             band.col_ptr.push_back(std::ssize(band.row_ind));
         }
         band.values = random_vector<T>(std::ssize(band.row_ind), 3);
-        for (int const workers : {1, 2})
-            for (bool const is_unscaled : {false, true}) {
-                DistributedMatrix<T> given(band);
-                if (workers > 1) given.rows().use_workers({2, [&]() -> WorkerTeam& { return team; }});
-                auto const matrix = [&] { return is_unscaled ? given.unscaled(factors, factors) : given; };
-                for (MatrixOp const op : {MatrixOp::none, MatrixOp::transpose})
-                    for (Index const columns : {1, 5, 8, 11}) {
-                        DistributedMatrix<T> const together = matrix(), alone = matrix();
-                        std::vector<ResidualSize> sizes(columns);
-                        together.residual_sizes(std::span(x).first(n * columns),
-                                                std::span(b).first(n * columns), op, sizes);
-                        for (Index c = 0; c < columns; ++c) {
-                            auto const expected = alone.residual_size(std::span(x).subspan(c * n, n),
-                                                                      std::span(b).subspan(c * n, n), op);
-                            auto const is_same = [&](double found, double wanted) {
-                                return found == wanted || (std::isnan(found) && std::isnan(wanted));
-                            };
-                            EXPECT_TRUE(is_same(sizes[c].residual, expected.residual)) << c;
-                            EXPECT_TRUE(is_same(sizes[c].componentwise, expected.componentwise)) << c;
-                            EXPECT_TRUE(is_same(sizes[c].before_unscaling, expected.before_unscaling)) << c;
-                            EXPECT_TRUE(is_same(sizes[c].x_norm, expected.x_norm)) << c;
-                            EXPECT_TRUE(is_same(sizes[c].b_norm, expected.b_norm)) << c;
-                        }
-                    }
+        auto const check = [&](int workers, bool is_unscaled, MatrixOp op, Index columns) {
+            DistributedMatrix<T> given(band);
+            if (workers > 1) given.rows().use_workers({workers, [&]() -> WorkerTeam& { return team; }});
+            auto const matrix = [&] { return is_unscaled ? given.unscaled(factors, factors) : given; };
+            DistributedMatrix<T> const together = matrix(), alone = matrix();
+            std::vector<ResidualSize> sizes(columns);
+            together.residual_sizes(std::span(x).first(n * columns), std::span(b).first(n * columns), op,
+                                    sizes);
+            for (Index c = 0; c < columns; ++c) {
+                ResidualSize const expected = alone.residual_size(column(x, c), column(b, c), op);
+                EXPECT_TRUE(is_same(sizes[c].residual, expected.residual)) << c;
+                EXPECT_TRUE(is_same(sizes[c].componentwise, expected.componentwise)) << c;
+                EXPECT_TRUE(is_same(sizes[c].before_unscaling, expected.before_unscaling)) << c;
+                EXPECT_TRUE(is_same(sizes[c].x_norm, expected.x_norm)) << c;
+                EXPECT_TRUE(is_same(sizes[c].b_norm, expected.b_norm)) << c;
             }
+        };
+        for (int const workers : {1, 2})
+            for (bool const is_unscaled : {false, true})
+                for (MatrixOp const op : {MatrixOp::none, MatrixOp::transpose})
+                    for (Index const columns : {1, 5, 11, 70}) check(workers, is_unscaled, op, columns);
     }
 }
 
@@ -235,6 +235,8 @@ TEST(DistributedMatrix, NeedsARowOfFourNumbersForEachPartOfAResidual) {
     EXPECT_GT(bytes(1000, 3000, 1, true, 1), 1000 * 32);
     EXPECT_EQ(bytes(1000, 3000, 1, false, 4), 1000 * 32);
     EXPECT_EQ(bytes(1000, 300'000, 2, true, 5), 2 * 1000 * 96);
+    EXPECT_EQ(bytes(1000, 3000, 8, false, 5), 2 * 1000 * 96);
+    EXPECT_EQ(bytes(1000, 3000, 8, false, 64), 5 * 1000 * 96);
 }
 
 TYPED_TEST(DistributedMatrixOf, RandomEntriesHasResidualsInTwiceTheWorkingPrecision) {
