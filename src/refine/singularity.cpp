@@ -66,6 +66,18 @@ template <class T> class NullVector {
         return measure();
     }
 
+    // Replaces small entries by zeros. Where a null vector is zero, y has rounding errors alone, and A y is
+    // as large as |A| |y|.
+    void drop_small_entries() {
+        auto const eps = static_cast<double>(epsilon<T>);
+        for (double const power : {0.75, 0.5}) {
+            auto const least = static_cast<Real<T>>(std::pow(eps, power)); // the largest entry is 1
+            for (T& value : y_)
+                if (std::abs(value) < least) value = T(0);
+            if (!measure()) return;
+        }
+    }
+
     [[nodiscard]] WeakestDirection found() const { return {smallest_, std::max(0.0, known_), true}; }
 
   private:
@@ -103,6 +115,7 @@ WeakestDirection weakest_direction(DistributedMatrix<T> const& a, ApplyInverse<T
     NullVector<T> y(a, apply_inverse);
     if (!y.iterate() || !y.iterate()) return {};
     if (y.refine()) y.refine();
+    y.drop_small_entries();
     return y.found();
 }
 

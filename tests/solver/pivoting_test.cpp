@@ -117,6 +117,42 @@ TEST(Pivoting, ReplacesPivotsAndFlagsSingularMatrices) {
             }
 }
 
+// The rank is 8, and the null vector is zero in some rows, where it has nothing but rounding errors. A
+// right-hand side whose solution is not large shows nothing.
+TEST(Pivoting, FlagsASingularGraphWhoseNullVectorHasZeros) {
+    std::set<std::pair<Index, Index>> const edges{{1, 0}, {2, 1}, {3, 0}, {4, 2}, {5, 1}, {5, 2}, {5, 3},
+                                                  {6, 1}, {6, 4}, {7, 2}, {7, 6}, {8, 2}, {8, 4}, {8, 6}};
+    auto const is_entry = [&](Index i, Index j) { return i == j || edges.contains({i, j}); };
+    auto const a =
+        matrix_of<double>(9, Symmetry::symmetric, [&](Index i, Index j) { return is_entry(i, j) ? 1 : 0; });
+    std::vector<double> const b{-0.80193142525447345, -1.324358995628145,   -0.24836162209524854,
+                                0.42044523806552143,  1.1360465324896427,   0.10970639932180819,
+                                -0.55264732053623242, -0.78478035534427839, 0.74874577073459109};
+    for (Pivoting const how : {Pivoting::static_pivots, Pivoting::delayed, Pivoting::automatic})
+        for (Factorization const kind : {Factorization::ldlt, Factorization::lu}) {
+            auto solver = factorized(a, pivoting(how, kind));
+            EXPECT_EQ(solve_and_refine(solver, a, b).status, Status::singular);
+            EXPECT_EQ(std::abs(solver.determinant().phase), 0);
+            if (how == Pivoting::delayed && kind == Factorization::ldlt) EXPECT_EQ(solver.inertia().zero, 1);
+        }
+}
+
+// A pivot below 10 epsilon sqrt(n) times the largest entry is replaced, but the matrix is not within rounding
+// of a singular one.
+TEST(Pivoting, DoesNotCountAReplacedPivotOfARegularMatrixAsZero) {
+    constexpr Index n = 900;
+    auto const a = matrix_of<double>(n, Symmetry::symmetric, [](Index i, Index j) {
+        return i != j ? 0.0 : i == n / 2 ? 5e-14 : 1.0;
+    });
+    Options options = pivoting(Pivoting::delayed, Factorization::ldlt);
+    options.scaling = options.matching = Toggle::off;
+    auto solver = factorized(a, options);
+    ASSERT_EQ(solver.report().factor.pivots_replaced, 1);
+    char const* const reason = "not certainly singular";
+    EXPECT_TRUE(throws_error(Status::inaccurate, reason, [&] { (void)solver.inertia(); }));
+    EXPECT_TRUE(throws_error(Status::inaccurate, reason, [&] { (void)solver.determinant(); }));
+}
+
 template <class T> class PivotingTyped : public ::testing::Test {};
 using AllScalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(PivotingTyped, AllScalars);
