@@ -133,7 +133,9 @@ TEST(Pivoting, FlagsASingularGraphWhoseNullVectorHasZeros) {
             auto solver = factorized(a, pivoting(how, kind));
             EXPECT_EQ(solve_and_refine(solver, a, b).status, Status::singular);
             EXPECT_EQ(std::abs(solver.determinant().phase), 0);
-            if (how == Pivoting::delayed && kind == Factorization::ldlt) EXPECT_EQ(solver.inertia().zero, 1);
+            if (how == Pivoting::delayed && kind == Factorization::ldlt) {
+                EXPECT_EQ(solver.inertia().zero, 1);
+            }
         }
 }
 
