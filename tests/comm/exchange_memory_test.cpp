@@ -66,8 +66,8 @@ struct Lack {
 TEST(ExchangeWithoutMemory, EndsWithTheSameStatusOnAllOfManyProcesses) {
     ::alarm(60);
     constexpr int size = 14, poor = 3;
-    for (auto const& [failing, in_a_row] :
-         {Lack{-1, 1}, Lack{9, 1}, Lack{poor, 1}, Lack{-1, 2}, Lack{9, 2}}) {
+    for (Lack const& lack : {Lack{-1, 1}, Lack{9, 1}, Lack{poor, 1}, Lack{-1, 2}, Lack{9, 2}}) {
+        int const failing = lack.failing, in_a_row = lack.in_a_row;
         int failures = 0;
         for (int k = 0; k < 40; ++k)
             run_processes(size, [&](Communicator const& comm) {

@@ -167,15 +167,15 @@ TEST(Refactorization, LeavesNoFactorsIfItFails) {
         Status status;
     };
     for (Toggle const supernodes : {Toggle::on, Toggle::off})
-        for (auto const& [failing, status] :
+        for (Refusal const& refusal :
              {Refusal{zero_row, Status::singular}, Refusal{a, Status::out_of_memory},
               Refusal{infinite, Status::bad_input}, Refusal{other, Status::usage}}) {
             Options options = on_threads(1);
             options.supernodes = supernodes;
             auto solver = factorized(a, options);
-            if (status == Status::out_of_memory) options.max_memory = 1000;
+            if (refusal.status == Status::out_of_memory) options.max_memory = 1000;
             solver.set_options(options);
-            EXPECT_EQ(status_of([&] { solver.factorize(failing); }), status);
+            EXPECT_EQ(status_of([&] { solver.factorize(refusal.matrix); }), refusal.status);
             options.max_memory = 0;
             solver.set_options(options);
             EXPECT_EQ(status_of([&] { (void)solver.solve(b); }), Status::usage);
