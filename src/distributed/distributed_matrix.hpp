@@ -70,7 +70,7 @@ template <class T> class DistributedMatrix {
     /// unscaled(). The memory of residual_sizes() of several columns may be larger.
     static std::uint64_t residual_bytes(Index rows, Offset stored, int workers, bool is_unscaled,
                                         Index columns = 1);
-    /// That of this matrix, for the rows of this process.
+    /// The bytes that this process needs for residual_sizes() of so many columns of this matrix.
     [[nodiscard]] std::uint64_t residual_bytes(Index columns) const;
     /// R = B - op(A) X. R may be the same memory as B.
     void residual(std::span<T const> x, std::span<T const> b, std::span<T> r, Index columns = 1,

@@ -1,7 +1,6 @@
 #include "refine/condition.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 
@@ -97,8 +96,7 @@ template <class T> class InverseProduct {
         std::ranges::copy(block, b.begin());
         apply_inverse_(block, width, MatrixOp::none);
         a_.multiply(MatrixOp::none, T(1), block, T(0), image, width);
-        std::array<double, 3 * most_columns> norms{};
-        auto const sums = a_.rows().reduction().template sum<double>(3 * width, [&](std::span<double> sum) {
+        auto const norms = a_.rows().reduction().template sum<double>(3 * width, [&](std::span<double> sum) {
             for (Index c = 0; c < width; ++c) {
                 std::span<T const> const of_b = b.subspan(c * m, m), of_image = image.subspan(c * m, m);
                 sum[3 * c] = local_one_norm<T>(of_b);
@@ -107,7 +105,6 @@ template <class T> class InverseProduct {
                     sum[3 * c + 2] += static_cast<double>(std::abs(of_b[i] - of_image[i]));
             }
         });
-        std::ranges::copy(sums, norms.begin());
         for (Index c = 0; c < width; ++c) {
             double const before = norms[3 * c], after = norms[3 * c + 1], residual = norms[3 * c + 2];
             if (!(residual <= before / 2)) is_right_ = false;
@@ -120,8 +117,6 @@ template <class T> class InverseProduct {
     [[nodiscard]] bool is_right() const { return is_right_; }
 
   private:
-    static constexpr Index most_columns = std::max(inverse_width, exact_norm_up_to);
-
     DistributedMatrix<T> const& a_;
     ApplyInverse<T> const& apply_inverse_;
     std::vector<T> b_, image_;

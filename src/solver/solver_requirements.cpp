@@ -49,13 +49,12 @@ template <class T> void Solver<T>::State::require(char const* what, std::initial
         case Need::known_pivots: {
             // The signs and sizes of replaced pivots are lost. If the matrix is singular, they are zeros.
             Index const replaced = report.factor.pivots_replaced;
-            demand(replaced == 0 || may_have_delayed_, Status::inaccurate,
-                   "{} is not known, because {} pivot{} replaced; factorize with pivoting delayed or auto",
-                   what, replaced, replaced == 1 ? " was" : "s were");
-            demand(replaced == 0 || refiner_->singularity().is_numerical, Status::inaccurate,
-                   "{} is not known, because {} pivot{} replaced, and the matrix is not certainly singular; "
-                   "factorize with matching and scaling on",
-                   what, replaced, replaced == 1 ? " was" : "s were");
+            demand(replaced == 0 || (may_have_delayed_ && refiner_->singularity().is_numerical),
+                   Status::inaccurate, "{} is not known, because {} pivot{} replaced{}", what, replaced,
+                   replaced == 1 ? " was" : "s were",
+                   may_have_delayed_ ? ", and the matrix is not certainly singular; factorize with matching "
+                                       "and scaling on"
+                                     : "; factorize with pivoting delayed or auto");
             require(what, {Need::no_growth});
             break;
         }

@@ -118,19 +118,25 @@ TYPED_TEST(DistributedMatrixOf, RandomEntriesHasTheNormsOfTheDenseMatrix) {
     });
 }
 
+// A matrix with seven diagonals below the main one.
+template <class T> CscMatrix<T> random_band(Index n, Symmetry symmetry) {
+    CscMatrix<T> band{n, n, symmetry, {0}, {}, {}};
+    for (Index j = 0; j < n; ++j) {
+        for (Index i = j; i <= std::min(n - 1, j + 7); ++i) band.row_ind.push_back(i);
+        band.col_ptr.push_back(std::ssize(band.row_ind));
+    }
+    band.values = random_vector<T>(std::ssize(band.row_ind), 3);
+    return band;
+}
+
 // A band with 400,000 stored entries, which are visited in parts.
 TYPED_TEST(DistributedMatrixOf, ManyEntriesHasTheSameResidualWithSeveralThreads) {
     using T = TypeParam;
-    Index const n = 50'000, below = 7;
+    Index const n = 50'000;
     WorkerTeam team_of_two(Topology::synthetic("numa:1 core:3 pu:1"), 2, false),
         team_of_three(Topology::synthetic("numa:1 core:3 pu:1"), 3, false);
     for (Symmetry const symmetry : {Symmetry::general, Symmetry::symmetric}) {
-        CscMatrix<T> band{n, n, symmetry, {0}, {}, {}};
-        for (Index j = 0; j < n; ++j) {
-            for (Index i = j; i <= std::min(n - 1, j + below); ++i) band.row_ind.push_back(i);
-            band.col_ptr.push_back(std::ssize(band.row_ind));
-        }
-        band.values = random_vector<T>(std::ssize(band.row_ind), 3);
+        CscMatrix<T> const band = random_band<T>(n, symmetry);
         auto const x = random_vector<T>(n, 1), b = random_vector<T>(n, 2);
         for (MatrixOp const op : {MatrixOp::none, MatrixOp::transpose}) {
             DistributedMatrix<T> const one(band);
@@ -183,7 +189,7 @@ TYPED_TEST(DistributedMatrixOf, ManyRowsHasTheSameResidualInPreparedMemory) {
 // Blocks of columns, the last of which begins with columns of the one before. Two workers share them.
 TYPED_TEST(DistributedMatrixOf, SeveralColumnsHasTheResidualOfEachColumn) {
     using T = TypeParam;
-    Index const n = 500, below = 7, most = 70;
+    Index const n = 500, most = 70;
     WorkerTeam team(Topology::synthetic("numa:1 core:2 pu:1"), 2, false);
     std::vector<double> factors(n);
     for (Index i = 0; i < n; ++i) factors[i] = std::ldexp(1.0, static_cast<int>(i % 5) - 2);
@@ -197,12 +203,7 @@ TYPED_TEST(DistributedMatrixOf, SeveralColumnsHasTheResidualOfEachColumn) {
         return found == expected || (std::isnan(found) && std::isnan(expected));
     };
     for (Symmetry const symmetry : {Symmetry::general, Symmetry::symmetric}) {
-        CscMatrix<T> band{n, n, symmetry, {0}, {}, {}};
-        for (Index j = 0; j < n; ++j) {
-            for (Index i = j; i <= std::min(n - 1, j + below); ++i) band.row_ind.push_back(i);
-            band.col_ptr.push_back(std::ssize(band.row_ind));
-        }
-        band.values = random_vector<T>(std::ssize(band.row_ind), 3);
+        CscMatrix<T> const band = random_band<T>(n, symmetry);
         auto const check = [&](int workers, bool is_unscaled, MatrixOp op, Index columns) {
             DistributedMatrix<T> given(band);
             if (workers > 1) given.rows().use_workers({workers, [&]() -> WorkerTeam& { return team; }});

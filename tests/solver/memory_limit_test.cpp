@@ -95,6 +95,28 @@ TEST(MemoryLimit, BoundsTheVectorsBetweenRestartsOfGmres) {
     EXPECT_EQ(steps_with(limit + 1000 * vector), unlimited);
 }
 
+// The errors of more than four solutions need rows of 96 instead of 32 bytes.
+TEST(MemoryLimit, CountsTheErrorsOfSeveralSolutions) {
+    auto const a = generated<double>("lap3d:10");
+    Options options = on_threads(1);
+    options.supernodes = Toggle::on;
+    auto solver = factorized(a, options);
+    options.max_memory = 1;
+    solver.set_options(options);
+    auto const needed = [&](Index columns) {
+        auto const b = ones(a.rows, columns);
+        auto x = b;
+        try {
+            (void)solver.refine(a, b, x, columns);
+        } catch (Error const& error) {
+            std::string const message = error.what();
+            return std::stoll(message.substr(message.find("needs ") + 6));
+        }
+        return 0LL;
+    };
+    EXPECT_EQ((needed(5) - needed(4)) - (needed(4) - needed(3)), 64 * a.rows);
+}
+
 TEST(MemoryLimit, CountsTheAnalysis) {
     auto const a = generated<double>("lap2d:60");
     Options options = on_threads(1);
