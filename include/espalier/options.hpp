@@ -104,7 +104,8 @@ struct Options : ScheduleSettings {
     /// in (0, 0.5]. L is bounded by 1 / u.
     double pivot_tolerance = 0.01;
     /// Pivots below pivot_threshold * max|A| are replaced. Negative: the default, which is sqrt(epsilon), or
-    /// the smaller of sqrt(epsilon) and 10 sqrt(n) epsilon if columns may be delayed.
+    /// the smaller of sqrt(epsilon) and 10 sqrt(n) epsilon if columns may be delayed. Then, if the matrix is
+    /// not singular to working precision, it is factorized once more without replacing such pivots.
     double pivot_threshold = -1;
 
     RefineMethod refine = RefineMethod::automatic; ///< The method that improves the solution.

@@ -164,7 +164,9 @@ CoordinateData parse_matrix_market(Source const& source, int threads) {
     data.description.entries_in_file = entries;
     Offset const zeros =
         entries - std::visit([](auto const& triples) { return total_size(triples); }, data.triples);
-    data.description.notes.push_back(fmt::format("a dense array; its {} zeros are not stored", zeros));
+    data.description.notes.push_back(
+        zeros == 0 ? "a dense array"
+                   : fmt::format("a dense array; {} zero{} not stored", zeros, zeros == 1 ? " is" : "s are"));
     return data;
 }
 

@@ -5,7 +5,7 @@
 #include <queue>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/id_limit.hpp"
 #include "simulation/engine.hpp"
 
 namespace espalier {
@@ -174,7 +174,7 @@ class OwnerPolicy : public Policy, public TaskClock {
             }
         }
         graph_.priority.assign(tasks_.size(), 0.0);
-        connect_tasks(graph_, checked_cast<TaskId>(tasks_.size(), "number of tasks"), edges);
+        connect_tasks(graph_, checked_tasks(tasks_.size()), edges);
     }
 
     struct CoarseTask {
@@ -184,7 +184,7 @@ class OwnerPolicy : public Policy, public TaskClock {
     static constexpr Offset no_contribution = -1;
 
     TaskId add_tasks(CoarseTask const& task, int parts, double seconds) {
-        auto const first = checked_cast<TaskId>(tasks_.size(), "number of tasks");
+        auto const first = checked_tasks(tasks_.size());
         tasks_.insert(tasks_.end(), parts, task);
         graph_.cost.insert(graph_.cost.end(), parts, seconds);
         return first;

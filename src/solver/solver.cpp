@@ -1,6 +1,7 @@
 // The members of espalier::Solver. Each is a call that all processes make together and a pipeline of phases.
 #include "espalier/espalier.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,6 +25,13 @@ constexpr Offset most_small_entries = 20'000;
 template <class T> void Solver<T>::State::take_note(std::string text) {
     if (options.log) options.log(text);
     report.notes.push_back(std::move(text));
+}
+
+template <class T> void Solver<T>::State::drop_notes_on_factors() {
+    std::erase_if(report.notes, [&](std::string const& note) {
+        return std::ranges::find(notes_on_factors_, note) != notes_on_factors_.end();
+    });
+    notes_on_factors_.clear();
 }
 
 template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {

@@ -2,6 +2,7 @@
 // values of a matrix, falls back if an attempt fails, and tests for singularity.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -141,6 +142,7 @@ template <class T> void Solver<T>::State::factorize_scalar(CscMatrix<T> const& m
     report.factor = {};
     report.refine = {};
     report.notes.resize(std::min(report.notes.size(), notes_of_analysis_));
+    notes_on_factors_.clear();
     choose_scalar_kind(matrix);
     form_ = analysis_->form;
     report.factorization = form_.kind;
@@ -182,6 +184,7 @@ template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& m
     report.factor = {};
     report.refine = {};
     report.notes.resize(std::min(report.notes.size(), notes_of_analysis_));
+    notes_on_factors_.clear();
     choose_system(matrix);
     if (system_->is_incomplete) {
         factorize_incomplete(matrix);
@@ -323,6 +326,7 @@ template <class T> void Solver<T>::State::factorize_full(CscMatrix<T> const& mat
         report.factor.fell_back = true;
     }
     examine_factors(matrix);
+    keep_small_pivots(matrix, usual_pivots());
     if (system_->kept > 0)
         check_schur_complement(matrix);
     else if (needs_pivots())
@@ -363,12 +367,38 @@ template <class T> void Solver<T>::State::factorize_delayed(CscMatrix<T> const& 
         return delay.reason() + "; factorizing with delayed pivots" +
                (delay.is_strict ? fmt::format(" and u = {}", tolerance) : "");
     });
+    drop_notes_on_factors();
+    PivotChoice const pivots{Pivoting::delayed, tolerance};
     try {
-        factorize_numbers(matrix, false, {Pivoting::delayed, tolerance});
+        factorize_numbers(matrix, false, pivots);
     } catch (Error const& error) {
         if (error.status() != Status::out_of_memory || options.pivoting == Pivoting::delayed) throw;
         note("{}; factorizing with the pivoting of the options", error.what());
         factorize_numbers(matrix, false, usual_pivots());
+    }
+    examine_factors(matrix);
+    keep_small_pivots(matrix, pivots);
+}
+
+// A pivot that no interchange makes larger may be as small as rounding errors, and belong to a matrix that is
+// not close to a singular one nevertheless, for example if a row is small. Then its sign is known.
+template <class T>
+void Solver<T>::State::keep_small_pivots(CscMatrix<T> const& matrix, PivotChoice const& pivots) {
+    bool const may_keep = may_have_delayed_ && system_->kept == 0 && report.factor.pivots_replaced > 0 &&
+                          !refiner_->singularity().is_near;
+    if (!context_.on_root([&] { return may_keep && options.pivot_threshold < 0; })) return;
+    note_made_by([&] {
+        return replaced_pivots(report.factor.pivots_replaced) +
+               ", but the matrix is not singular; factorizing with these pivots";
+    });
+    drop_notes_on_factors();
+    try {
+        factorize_numbers(matrix, false, {pivots.pivoting, pivots.tolerance, true});
+    } catch (Error const& error) {
+        bool const overflows = error.status() == Status::inaccurate || error.status() == Status::singular;
+        if (!overflows) throw;
+        note("{}; replacing them again", error.what());
+        factorize_numbers(matrix, false, pivots);
     }
     examine_factors(matrix);
 }
@@ -438,6 +468,10 @@ void Solver<T>::State::factorize_numbers(CscMatrix<T> const& matrix, bool narrow
         CscMatrix<T> const& a = working_.of(matrix);
         double const largest = // kept unknowns are not scaled
             system_->kept > 0 ? max_abs(interior_block(a, analysis_->options.schur)) : max_abs(a);
+        if (pivots.keeps_small) {
+            double const smallest_normal = std::numeric_limits<Real<T>>::min();
+            return std::max(smallest_normal, smallest_normal / roundoff * largest);
+        }
         return relative * (largest > 0 ? largest : 1.0);
     });
     may_have_delayed_ = settings.delays.has_value();
@@ -453,12 +487,12 @@ void Solver<T>::State::factorize_numbers(CscMatrix<T> const& matrix, bool narrow
         out.tasks = analysis_->plan.tasks;
         out.scalar = narrow ? scalar_of<Low> : scalar_of<T>;
         if (out.pivots_replaced > 0)
-            note("{} pivot{} smaller than {:.1e} {} replaced", out.pivots_replaced,
-                 out.pivots_replaced == 1 ? "" : "s", settings.pivot_threshold,
-                 out.pivots_replaced == 1 ? "was" : "were");
+            note_on_factors("{} pivot{} smaller than {:.1e} {} replaced", out.pivots_replaced,
+                            out.pivots_replaced == 1 ? "" : "s", settings.pivot_threshold,
+                            out.pivots_replaced == 1 ? "was" : "were");
         if (out.pivots_delayed > 0)
-            note("{} column{} delayed to later blocks for better pivots", out.pivots_delayed,
-                 out.pivots_delayed == 1 ? " was" : "s were");
+            note_on_factors("{} column{} delayed to later blocks for better pivots", out.pivots_delayed,
+                            out.pivots_delayed == 1 ? " was" : "s were");
         return report;
     });
 }
@@ -502,11 +536,12 @@ template <class T> void Solver<T>::State::report_singularity() {
     report.factor.numerically_singular = found.is_numerical;
     char const* const what = system_->kept == 0 ? "matrix" : "interior block of the matrix";
     if (found.is_near)
-        note("the {} is singular to working precision (componentwise condition number {:.0e} or more)", what,
-             found.condition_estimate);
+        note_on_factors(
+            "the {} is singular to working precision (componentwise condition number {:.0e} or more)", what,
+            found.condition_estimate);
     else if (found.condition_estimate * static_cast<double>(epsilon<T>) > 1e-6)
-        note("the {} is ill-conditioned: its componentwise condition number is about {:.0e}", what,
-             found.condition_estimate);
+        note_on_factors("the {} is ill-conditioned: its componentwise condition number is about {:.0e}", what,
+                        found.condition_estimate);
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \

@@ -157,6 +157,7 @@ template <class T> struct Solver<T>::State {
     struct PivotChoice {
         Pivoting pivoting;
         double tolerance;
+        bool keeps_small = false; // only pivots that are zero or would overflow are replaced
     };
     // The result of a factorization: an error that is due to pivots, or the backward error of the factors, as
     // far as it was measured.
@@ -189,6 +190,7 @@ template <class T> struct Solver<T>::State {
     [[nodiscard]] std::optional<DelayRules> choose_delays(bool narrow, PivotChoice pivots);
     void factorize_numbers(CscMatrix<T> const& matrix, bool narrow, PivotChoice pivots);
     void examine_factors(CscMatrix<T> const& matrix);
+    void keep_small_pivots(CscMatrix<T> const& matrix, PivotChoice const& pivots);
     void check_schur_complement(CscMatrix<T> const& matrix);
     [[nodiscard]] bool needs_pivots();
     void factorize_delayed(CscMatrix<T> const& matrix, Delay const& delay);
@@ -252,6 +254,13 @@ template <class T> struct Solver<T>::State {
     }
     void note(std::string_view text) { note("{}", text); }
     void take_note(std::string text);
+    /// Adds a note on the current factors, which drop_notes_on_factors() removes from the report.
+    template <class... Parts> void note_on_factors(fmt::format_string<Parts...> text, Parts&&... parts) {
+        note_made_by([&] {
+            return notes_on_factors_.emplace_back(fmt::format(text, std::forward<Parts>(parts)...));
+        });
+    }
+    void drop_notes_on_factors();
     /// On process 0: whether tasks compute parts of panels, so that columns cannot be delayed.
     [[nodiscard]] bool panels_are_cut() const {
         return analysis_->plan.cuts_panels && analysis_->plan.settings.splitting == Splitting::two_d;
@@ -282,6 +291,7 @@ template <class T> struct Solver<T>::State {
     PatternFingerprint pattern_;
     WorkingMatrix<T> working_;
     std::size_t notes_of_analysis_ = 0; // the number of notes before those of the factorization
+    std::vector<std::string> notes_on_factors_; // on process 0
     std::optional<Error> log_problem_;  // thrown at the end of the call, when no process waits for this one
     bool may_have_delayed_ = false;     // whether the pivots were chosen with delays
     std::vector<std::uint64_t> delayed_bytes_; // on process 0, by process

@@ -1,12 +1,9 @@
 #include "symbolic/block_symbolic.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
-#include <fmt/format.h>
-
-#include "core/error.hpp"
+#include "core/id_limit.hpp"
 #include "symbolic/column_counts.hpp"
 #include "symbolic/etree.hpp"
 
@@ -44,7 +41,7 @@ class Assembly {
             first_col_[s] = out_.n;
             first_cblk_[s] = cblk;
             out_.n += supernodes_.width[s];
-            cblk = checked_cast<CblkId>(Index{cblk} + std::ssize(pieces_.of(s)), "number of column blocks");
+            cblk += static_cast<CblkId>(pieces_.of(s).size());
         }
         out_.num_supernodes = supernodes_.size();
         out_.first_kept_cblk = cblk;
@@ -134,10 +131,7 @@ std::vector<SupernodeId> final_order(Supernodes const& supernodes, RowRuns const
 
 BlockStructure block_symbolic(Supernodes const& supernodes, RowRuns const& runs, Pieces const& pieces,
                               std::vector<SupernodeId> const& order, bool keep_last) {
-    if (pieces.ends.size() > std::numeric_limits<CblkId>::max())
-        throw Error(Status::unsupported,
-                    fmt::format("{} column blocks exceed the limit of {}; increase the block width",
-                                pieces.ends.size(), std::numeric_limits<CblkId>::max()));
+    checked_column_blocks(pieces.ends.size());
     return Assembly(supernodes, runs, pieces, order).run(keep_last);
 }
 

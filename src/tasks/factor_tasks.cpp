@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/id_limit.hpp"
 #include "tasks/task_pieces.hpp"
 
 namespace espalier {
@@ -50,7 +50,7 @@ class TaskBuilder {
     }
 
     FactorTasks finish() {
-        connect_tasks(result_.graph, checked_cast<TaskId>(result_.tasks.size(), "number of tasks"), edges_);
+        connect_tasks(result_.graph, checked_tasks(result_.tasks.size()), edges_);
         result_.graph.home.assign(result_.tasks.size(), 0);
         if (ordered_) result_.graph.resource.clear();
         result_.graph.priority = longest_paths(result_.graph, ExclusiveTasks::chained);
@@ -86,7 +86,7 @@ class TaskBuilder {
     }
 
     TaskId add_task(FactorTask const& task, double cost) {
-        auto const id = checked_cast<TaskId>(result_.tasks.size(), "number of tasks");
+        auto const id = checked_tasks(result_.tasks.size());
         result_.tasks.push_back(task);
         result_.graph.cost.push_back(cost);
         result_.graph.resource.push_back(no_resource);

@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/id_limit.hpp"
 #include "espalier/schedule_settings.hpp"
 #include "mapping/branches.hpp"
 #include "mapping/proportional.hpp"
@@ -62,7 +62,7 @@ class RowGroups {
                     }
                 }
             }
-            ptr_.push_back(checked_cast<std::int32_t>(first_.size(), "number of row groups"));
+            ptr_.push_back(checked_row_groups(first_.size()));
         }
     }
 

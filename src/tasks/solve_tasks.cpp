@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/id_limit.hpp"
 
 namespace espalier {
 
@@ -25,7 +25,7 @@ class SolveTaskBuilder {
         for (BranchId u = num_branches_; u-- > 0;) add_backward(u);
         for (BranchId u = 0; u < num_branches_; ++u) connect_to_parent(u);
         connect_backward();
-        connect_tasks(result_.graph, checked_cast<TaskId>(result_.tasks.size(), "number of tasks"), edges_);
+        connect_tasks(result_.graph, checked_tasks(result_.tasks.size()), edges_);
         result_.graph.priority = longest_paths(result_.graph);
         result_.graph.home.assign(result_.tasks.size(), 0);
         return std::move(result_);
@@ -46,7 +46,7 @@ class SolveTaskBuilder {
     [[nodiscard]] Branch const& branch(BranchId u) const { return partition_.branches[u]; }
 
     TaskId add_task(SolveTask const& task, double seconds) {
-        auto const id = checked_cast<TaskId>(result_.tasks.size(), "number of tasks");
+        auto const id = checked_tasks(result_.tasks.size());
         result_.tasks.push_back(task);
         result_.graph.cost.push_back(seconds);
         return id;

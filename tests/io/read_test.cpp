@@ -77,15 +77,17 @@ TEST(ReadMatrixMarket, ArraysAreReadWithoutTheirZeros) {
     EXPECT_EQ(dense(whole), (Rows{{1, -2, 0}, {0, 3, 0}}));
     EXPECT_EQ(stored(whole), 3);
     EXPECT_EQ(whole.description.entries_in_file, 6);
-    EXPECT_TRUE(has_note(whole, "a dense array; its 3 zeros are not stored"));
+    EXPECT_TRUE(has_note(whole, "a dense array; 3 zeros are not stored"));
 
     auto const lower = array("integer symmetric", "3 3\n4\n-1\n0\n5\n2\n6\n");
     EXPECT_EQ(dense(lower), (Rows{{4, -1, 0}, {-1, 5, 2}, {0, 2, 6}}));
     EXPECT_EQ(symmetry_of(lower), Symmetry::symmetric);
+    EXPECT_TRUE(has_note(array("real general", "1 2\n1\n2\n"), "a dense array"));
     EXPECT_EQ(dense(array("real skew-symmetric", "3 3\n1\n2\n3\n")),
               (Rows{{0, -1, -2}, {1, 0, -3}, {2, 3, 0}}));
     auto const one = array("complex hermitian", "2 2\n2 0\n0 0\n7 0\n");
     EXPECT_EQ(dense(one), (Rows{{2, 0}, {0, 7}}));
+    EXPECT_TRUE(has_note(one, "a dense array; 1 zero is not stored"));
     EXPECT_TRUE(is_complex_matrix(one));
     EXPECT_TRUE(dense(array("real general", "0 0\n")).empty());
 }

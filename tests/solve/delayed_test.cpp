@@ -11,8 +11,8 @@ namespace {
 using namespace testing;
 
 template <class T> struct Delayed : Factorized<T> {
-    Delayed(CscMatrix<T> const& a, Factorization kind, int workers)
-        : Factorized<T>(a, kind, workers, 5, delaying<T>()) {
+    Delayed(CscMatrix<T> const& a, Factorization chosen, int workers)
+        : Factorized<T>(a, chosen, workers, 5, delaying<T>()) {
         EXPECT_GT(this->stats.pivots_delayed, 0);
         EXPECT_EQ(this->stats.pivots_replaced, 0);
     }

@@ -139,16 +139,41 @@ TEST(Pivoting, FlagsASingularGraphWhoseNullVectorHasZeros) {
         }
 }
 
-// A pivot below 10 epsilon sqrt(n) times the largest entry is replaced, but the matrix is not within rounding
-// of a singular one.
-TEST(Pivoting, DoesNotCountAReplacedPivotOfARegularMatrixAsZero) {
-    constexpr Index n = 900;
-    auto const a = matrix_of<double>(n, Symmetry::symmetric, [](Index i, Index j) {
-        return i != j ? 0.0 : i == n / 2 ? 5e-14 : 1.0;
+// A pivot is below 10 epsilon sqrt(n) times the largest entry, but the matrix is not within rounding of a
+// singular one.
+CscMatrix<double> with_a_small_row(Index n, double value) {
+    return matrix_of<double>(n, Symmetry::symmetric, [=](Index i, Index j) {
+        return i != j ? 0.0 : i == n / 2 ? value : 1.0;
     });
+}
+
+TEST(Pivoting, KeepsSmallPivotsOfRegularMatrices) {
+    constexpr Index n = 900;
+    for (double const value : {-5e-14, -1e-30, -1e-200})
+        for (Pivoting const how : with_delays)
+            for (Factorization const kind : {Factorization::ldlt, Factorization::lu}) {
+                auto const a = with_a_small_row(n, value);
+                Options options = pivoting(how, kind);
+                options.scaling = options.matching = Toggle::off;
+                auto solver = factorized(a, options);
+                EXPECT_EQ(solver.report().factor.pivots_replaced, 0);
+                EXPECT_NEAR(solver.determinant().log_modulus, std::log(-value), 1e-12);
+                EXPECT_EQ(solver.determinant().phase, -1);
+                if (kind == Factorization::ldlt) {
+                    EXPECT_EQ(solver.inertia(), (Inertia{n - 1, 1, 0}));
+                }
+                auto const& notes = solver.report().notes;
+                EXPECT_EQ(std::ranges::count_if(
+                              notes, [](auto const& note) { return note.ends_with("replaced"); }),
+                          0);
+            }
+}
+
+TEST(Pivoting, DoesNotCountAReplacedPivotOfARegularMatrixAsZero) {
     Options options = pivoting(Pivoting::delayed, Factorization::ldlt);
     options.scaling = options.matching = Toggle::off;
-    auto solver = factorized(a, options);
+    options.pivot_threshold = 1e-13;
+    auto solver = factorized(with_a_small_row(900, 5e-14), options);
     ASSERT_EQ(solver.report().factor.pivots_replaced, 1);
     char const* const reason = "not certainly singular";
     EXPECT_TRUE(throws_error(Status::inaccurate, reason, [&] { (void)solver.inertia(); }));
@@ -205,6 +230,40 @@ TEST(Pivoting, AutoHasTheBitsOfSufficientStaticPivots) {
         EXPECT_EQ(automatic.report().factor.pivots_delayed, 0);
         EXPECT_EQ(automatic.solve(b), expected.solve(b));
     }
+}
+
+// Two systems beside each other, of the same symmetry.
+CscMatrix<double> beside(CscMatrix<double> const& a, CscMatrix<double> const& b) {
+    CscMatrix<double> both = a;
+    both.rows += b.rows;
+    both.cols += b.cols;
+    for (std::size_t j = 1; j < b.col_ptr.size(); ++j) both.col_ptr.push_back(a.col_ptr.back() + b.col_ptr[j]);
+    for (Index const i : b.row_ind) both.row_ind.push_back(a.rows + i);
+    both.values.insert(both.values.end(), b.values.begin(), b.values.end());
+    return both;
+}
+
+// In the first system L grows to 300, which refinement corrects. In the second one, static pivots fail.
+TEST(Pivoting, AutoDelaysColumnsOnlyWhereStaticPivotsFail) {
+    auto const grid = [](Index i, Index j) { return i - j == 20 || (i - j == 1 && i % 20 > 0); };
+    auto const mild = matrix_of<double>(1200, Symmetry::symmetric, [&](Index i, Index j) {
+        if (i == j) return i < 400 ? 1e6 : 1.0;
+        if (i < 400) return grid(i, j) ? 1.0 : 0.0;
+        Index const neighbor = (i - 400) / 2;
+        return neighbor == j || neighbor == j + 20 ? 300.0 : 0.0;
+    });
+    auto const hard = kkt_system<double>(Symmetry::symmetric, 120, 50, 3);
+    auto const delayed_with = [](CscMatrix<double> const& a, Pivoting how) {
+        Options options = pivoting(how, Factorization::ldlt, Toggle::off);
+        options.scaling = Toggle::off;
+        return factorized(a, options).report().factor.pivots_delayed;
+    };
+    EXPECT_GT(delayed_with(mild, Pivoting::delayed), 0);
+    EXPECT_EQ(delayed_with(mild, Pivoting::automatic), 0);
+    Index const alone = delayed_with(hard, Pivoting::automatic);
+    EXPECT_GT(alone, 0);
+    EXPECT_LE(delayed_with(beside(mild, hard), Pivoting::automatic), 2 * alone);
+    EXPECT_GT(delayed_with(beside(mild, hard), Pivoting::delayed), 2 * alone);
 }
 
 TEST(Pivoting, GivesAccurateSchurComplements) {
