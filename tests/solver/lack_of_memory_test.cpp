@@ -186,7 +186,7 @@ class Process {
         Index const first = rows.first(comm.rank()), end = rows.first(comm.rank() + 1);
         part_ = columns_of(system.matrix, first, end);
         own_.assign(system.b.begin() + first, system.b.begin() + end);
-        for (std::vector<double>* const first : {&first_x_, &first_refined_}) first->reserve(system.b.size());
+        for (std::vector<double>* const x : {&first_x_, &first_refined_}) x->reserve(system.b.size());
         column_ = on_process_0(
             comm, CscMatrix<double>{system.matrix.rows, 1, Symmetry::general, {0, 1}, {0}, {0.5}});
         barrier(comm); // no allocation fails before all processes have arrived
@@ -391,7 +391,7 @@ INSTANTIATE_TEST_SUITE_P(
              {},
              SolveMethod::direct,
              true}),
-    [](auto const& info) { return std::string(info.param.name); });
+    [](auto const& instance) { return std::string(instance.param.name); });
 
 } // namespace
 } // namespace espalier
