@@ -96,7 +96,7 @@ struct Options : ScheduleSettings {
     Toggle calibration = Toggle::automatic;
 
     /// Zeros that amalgamation (Ashcraft, Grimes 1989) may store, relative to the entries of the factor.
-    double amalgamation_fill = 0.15;
+    double amalgamation_fill = 0.08;
 
     /// What happens to a column without a good pivot in its column block (ldlt, ldlh, lu).
     Pivoting pivoting = Pivoting::static_pivots;

@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-#include "core/mix_bits.hpp"
-#include "core/run_threads.hpp"
+#include "core/all_parts.hpp"
 #include "incomplete/choose_method.hpp"
 #include "matrix/entries.hpp"
 #include "matrix/norms.hpp"
@@ -68,17 +66,6 @@ template <class T> void require_square(CscMatrix<T> const& a) {
 }
 
 namespace {
-
-// Whether is_good(first, end) holds for consecutive parts of [0, count), which up to `threads` threads check.
-template <class Check> bool all_parts(std::size_t count, int threads, Check const& is_good) {
-    constexpr std::size_t least_part = 200'000; // takes longer than starting a thread
-    auto const parts = static_cast<int>(std::clamp<std::size_t>(count / least_part, 1, threads));
-    if (parts == 1) return is_good(0, count);
-    std::vector<std::uint8_t> good(parts);
-    run_threads(parts,
-                [&](int part) { good[part] = is_good(count * part / parts, count * (part + 1) / parts); });
-    return std::ranges::count(good, 0) == 0;
-}
 
 // Whether all entries of the diagonal in columns [begin, end) are stored and count. Most matrices are found
 // good in this way.
@@ -144,64 +131,6 @@ void require_block(std::size_t size, Index n, Index nrhs, char const* what) {
                                                size, nrhs, n));
 }
 
-namespace {
-// One multiplication and shift per number, as good as FNV.
-void mix(std::uint64_t& hash, std::uint64_t value) {
-    hash = (hash ^ value) * 0x9E3779B97F4A7C15ULL;
-    hash ^= hash >> 29;
-}
-
-// Mixes bits_of(number) of some numbers into the hash. Eight independent chains wait for memory, not for each
-// other.
-template <class Number, class Bits>
-void mix_part(std::uint64_t& hash, std::span<Number const> numbers, Bits const& bits_of) {
-    constexpr std::size_t chains = 8;
-    std::uint64_t part[chains] = {1, 2, 3, 4, 5, 6, 7, 8};
-    // The processor does not read ahead into the next page.
-    constexpr std::size_t ahead = 4096 / sizeof(Number);
-    std::size_t i = 0;
-    for (; i + chains <= numbers.size(); i += chains) {
-        __builtin_prefetch(numbers.data() + i + ahead);
-        for (std::size_t c = 0; c < chains; ++c) mix(part[c], bits_of(numbers[i + c]));
-    }
-    for (; i < numbers.size(); ++i) mix(part[0], bits_of(numbers[i]));
-    for (std::uint64_t const value : part) mix(hash, value);
-}
-
-// Mixes the hashes of parts of fixed length into the hash.
-template <class Number, class Bits>
-void mix_all(std::uint64_t& hash, std::vector<Number> const& numbers, Bits const& bits_of, int threads = 1) {
-    constexpr std::size_t length = 1 << 16;
-    std::span<Number const> const all = numbers;
-    if (all.size() <= length) return mix_part(hash, all, bits_of);
-    std::size_t const parts = (all.size() + length - 1) / length;
-    auto const hash_of = [&](std::size_t part) {
-        std::uint64_t value = 0;
-        mix_part(value, all.subspan(part * length, std::min(length, all.size() - part * length)), bits_of);
-        return value;
-    };
-    if (threads == 1) { // allocates nothing
-        for (std::size_t part = 0; part < parts; ++part) mix(hash, hash_of(part));
-        return;
-    }
-    std::vector<std::uint64_t> hashes(parts);
-    all_parts(all.size(), threads, [&](std::size_t first, std::size_t end) {
-        for (std::size_t part = (first + length - 1) / length; part * length < end; ++part)
-            hashes[part] = hash_of(part);
-        return true;
-    });
-    for (std::uint64_t const value : hashes) mix(hash, value);
-}
-} // namespace
-
-template <class T> PatternFingerprint::PatternFingerprint(CscMatrix<T> const& a, int threads)
-    : rows_(a.rows), cols_(a.cols), pointers_(a.col_ptr.size()), stored_(a.row_ind.size()),
-      symmetry_(a.symmetry) {
-    auto const bits = [](std::int64_t number) { return static_cast<std::uint64_t>(number); };
-    mix_all(hash_, a.col_ptr, bits, threads);
-    mix_all(hash_, a.row_ind, bits, threads);
-}
-
 template <class T> void require_valid_values(CscMatrix<T> const& a, int threads) {
     std::span<T const> const values = a.values;
     auto const are_finite = [&](std::size_t first, std::size_t end) {
@@ -213,27 +142,9 @@ template <class T> void require_valid_values(CscMatrix<T> const& a, int threads)
     a.validate(); // throws an error that names the entry
 }
 
-template <class T> std::uint64_t hash_of_values(CscMatrix<T> const& a, int threads) {
-    std::uint64_t hash = 0;
-    auto const bits = [](Real<T> number) {
-        return std::bit_cast<std::uint64_t>(static_cast<double>(number));
-    };
-    mix_all(
-        hash, a.values,
-        [&](T const& value) {
-            std::uint64_t const real = bits(real_part(value));
-            // Without mix_bits(), equal changes of both parts would cancel: those of -z, or of z times a
-            // power of two.
-            if constexpr (is_complex<T>) return mix_bits(real) ^ bits(imag_part(value));
-            return real;
-        },
-        threads);
-    return hash;
-}
-
 template <class T> void require_pattern(CscMatrix<T> const& a, PatternFingerprint const& pattern,
                                         char const* what, int threads) {
-    if (!(PatternFingerprint(a, threads) == pattern) || a.values.size() != a.row_ind.size())
+    if (!pattern.matches(a, threads) || a.values.size() != a.row_ind.size())
         throw Error(
             Status::usage,
             fmt::format("{} was given a matrix of another order or pattern than the factorized one", what));
@@ -241,10 +152,8 @@ template <class T> void require_pattern(CscMatrix<T> const& a, PatternFingerprin
 
 ESPALIER_INSTANTIATE_FUNCTION(require_square)
 ESPALIER_INSTANTIATE_FUNCTION(require_no_empty_row)
-ESPALIER_INSTANTIATE_FUNCTION(hash_of_values)
 ESPALIER_INSTANTIATE_FUNCTION(require_pattern)
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template PatternFingerprint::PatternFingerprint(CscMatrix<T> const&, int);                               \
     template void require_no_zero_row(CscMatrix<T> const&, std::span<Index const>, int);                     \
     template void require_valid_values(CscMatrix<T> const&, int);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)

@@ -8,6 +8,7 @@
 #include "core/scalar.hpp"
 #include "espalier/matrix.hpp"
 #include "espalier/options.hpp"
+#include "matrix/pattern_fingerprint.hpp"
 
 namespace espalier {
 
@@ -29,29 +30,9 @@ void require_memory(std::uint64_t needed, std::uint64_t limit, std::string_view 
 /// Error{usage} unless a block of `nrhs` columns of n entries has `size` entries.
 void require_block(std::size_t size, Index n, Index nrhs, char const* what);
 
-/// Identifies a pattern by its sizes, its symmetry and a hash of the index arrays, which may be invalid.
-class PatternFingerprint {
-  public:
-    PatternFingerprint() = default;
-    /// It does not depend on the number of threads that make it.
-    template <class T> explicit PatternFingerprint(CscMatrix<T> const& a, int threads = 1);
-    bool operator==(PatternFingerprint const&) const = default;
-
-  private:
-    Index rows_ = -1;
-    Index cols_ = -1;
-    std::size_t pointers_ = 0;
-    std::size_t stored_ = 0;
-    Symmetry symmetry_ = Symmetry::general;
-    std::uint64_t hash_ = 0;
-};
-
 /// Error{bad_input} naming the entry if a value is not finite, or the diagonal of a Hermitian matrix not
 /// real. The pattern is known to be valid.
 template <class T> void require_valid_values(CscMatrix<T> const& a, int threads);
-
-/// A hash of the values alone, which does not depend on the number of threads that make it.
-template <class T> std::uint64_t hash_of_values(CscMatrix<T> const& a, int threads = 1);
 
 /// Error{usage} unless `a` has the factorized pattern and the same number of values. Its arrays are then
 /// valid, because those of the analyzed matrix were checked. `what` names the call.

@@ -2,6 +2,7 @@
 // Overflow of intermediate results is handled.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -34,6 +35,14 @@ struct BackwardErrors {
     /// A bound of the normwise error of the system before unscaled(), infinite if unknown.
     double before_unscaling = 0;
     double b_norm = 0; ///< The largest |b|_i.
+
+    /// Raises each number to that of another column. None may be NaN.
+    void take_larger(BackwardErrors const& other) {
+        normwise = std::max(normwise, other.normwise);
+        componentwise = std::max(componentwise, other.componentwise);
+        before_unscaling = std::max(before_unscaling, other.before_unscaling);
+        b_norm = std::max(b_norm, other.b_norm);
+    }
 };
 
 /// Collective: both errors as above, in one pass over the matrix unless something overflows.

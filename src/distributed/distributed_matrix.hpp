@@ -56,6 +56,8 @@ template <class T> class DistributedMatrix {
     [[nodiscard]] DistributedRows const& rows() const { return rows_; }
     [[nodiscard]] Index order() const { return rows().order(); }
     [[nodiscard]] Symmetry symmetry() const;
+    /// The number of entries that this process stores.
+    [[nodiscard]] Offset entries() const { return local().stored(); }
     /// Number of remote rows that the entries of this process touch.
     [[nodiscard]] Index halo_size() const;
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 
 #include "core/function_ref.hpp"
 #include "distributed/residual_columns.hpp"
 #include "distributed/row_workers.hpp"
+#include "matrix/pattern_fingerprint.hpp"
 
 namespace espalier {
 
@@ -30,15 +32,20 @@ template <class Sums, class T> class Pass {
     // Sets the sums and the entries of x of a range of rows.
     using Begin = FunctionRef<void(IndexRange range, Row* rows)>;
     using Finish = FunctionRef<void(int part, IndexRange range, Row const* rows)>;
+    // Whether a block of columns has the expected pattern (PatternFingerprint). Workers call it before they
+    // read the row indices of the block.
+    using HasBlock = FunctionRef<bool(Index block)>;
 
     // For all rows of op(A), the sums and the entries of x are set by begin(range, rows), and the entries of
     // the rows are added. In copies after the first, the sums start with zeros. Then finish(part, range,
     // rows) is called for ranges of rows, when the first copy contains all sums. If no entry is above the
     // diagonal, a part completes a row at the column of the same number and first uses the row shortly
     // before. The row therefore remains in the cache in between if the rows of a column are close to each
-    // other.
-    void run(MatrixOp op, Begin begin, Finish finish) const {
-        constexpr Index columns_at_once = 256;
+    // other. Returns false if a block has another pattern; the sums are then invalid.
+    bool run(
+        MatrixOp op, Begin begin, Finish finish, HasBlock has_block = [](Index) { return true; }) const {
+        constexpr Index columns_at_once = PatternFingerprint::block_columns;
+        std::atomic<bool> is_known = true;
         Index const complete = is_lower_ ? first_column(1) : 0; // rows that the first part finishes
         workers_.run(parts_, [&](int part) {
             Row* const rows = rows_of_part(part);
@@ -52,14 +59,19 @@ template <class Sums, class T> class Pass {
             };
             Index const end = first_column(part + 1);
             for (Index j = first_column(part), next = j; j < end; j = next) {
-                next = std::min(j + columns_at_once, end);
+                Index const block = j / columns_at_once;
+                next = std::min((block + 1) * columns_at_once, end);
+                if (!has_block(block)) {
+                    is_known = false;
+                    return;
+                }
                 begin_until(is_lower_ ? end_of_rows({j, next}) : a_.rows);
                 add_columns(op, a_, {j, next}, rows);
                 if (part == 0 && is_lower_) finish(part, IndexRange{j, next}, rows_);
             }
             begin_until(a_.rows);
         });
-        if (complete == a_.rows) return;
+        if (!is_known || complete == a_.rows) return is_known;
         workers_.run(parts_, [&](int part) {
             Index const count = a_.rows - complete;
             IndexRange const range{complete + count * part / parts_, complete + count * (part + 1) / parts_};
@@ -67,13 +79,15 @@ template <class Sums, class T> class Pass {
                 for (Index const i : range) rows_[i].add(rows_of_part(other)[i]);
             finish(part, range, rows_);
         });
+        return true;
     }
 
   private:
     [[nodiscard]] Index first_column(int part) const {
+        if (part == 0 || part == parts_) return part == 0 ? 0 : a_.cols;
         auto const at =
             std::lower_bound(a_.col_ptr.begin(), a_.col_ptr.end() - 1, a_.stored() / parts_ * part);
-        return part == parts_ ? a_.cols : at - a_.col_ptr.begin();
+        return at - a_.col_ptr.begin();
     }
     // One after the last row with entries in these columns, or after the last of these columns.
     [[nodiscard]] Index end_of_rows(IndexRange columns) const {

@@ -13,6 +13,7 @@
 #include "comm/run_recorder.hpp"
 #include "core/background.hpp"
 #include "core/interrupt.hpp"
+#include "distributed/row_workers.hpp"
 #include "espalier/communicator.hpp"
 #include "espalier/options.hpp"
 #include "runtime/topology.hpp"
@@ -50,6 +51,10 @@ class ProcessContext {
     void set_threads(int threads, bool bind);
     /// The workers, which start at the first use.
     WorkerTeam& workers();
+    /// The same workers for loops over rows. They start when a loop first needs them.
+    [[nodiscard]] RowWorkers row_workers() {
+        return {threads(), [this]() -> WorkerTeam& { return workers(); }};
+    }
 
     /// Begins a call with the given options for cancellation, communication threads and recording. Returns a
     /// note for the user if there are fewer communication threads than requested, and an empty text

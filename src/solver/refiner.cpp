@@ -42,11 +42,8 @@ template <class T> BackwardErrors worst_errors(DistributedMatrix<T> const& matri
                                                RefineOptions const& options) {
     BackwardErrors worst;
     for (BackwardErrors const& errors :
-         backward_errors_of_columns<T>(matrix, x, b, columns, options.op, options.interrupt)) {
-        worst.normwise = std::max(worst.normwise, errors.normwise);
-        worst.componentwise = std::max(worst.componentwise, errors.componentwise);
-        worst.before_unscaling = std::max(worst.before_unscaling, errors.before_unscaling);
-    }
+         backward_errors_of_columns<T>(matrix, x, b, columns, options.op, options.interrupt))
+        worst.take_larger(errors);
     return worst;
 }
 
@@ -82,8 +79,7 @@ template <class T> void Refiner<T>::set_matrix(CscMatrix<T> const& working) {
         working_.emplace(working);
     else
         working_.emplace(vectors_.rows(), whole);
-    working_->rows().use_workers(
-        {context_.threads(), [&context = context_]() -> WorkerTeam& { return context.workers(); }});
+    working_->rows().use_workers(context_.row_workers());
 }
 
 template <class T> DistributedMatrix<T> const& Refiner<T>::callers_matrix() const {
@@ -93,8 +89,12 @@ template <class T> DistributedMatrix<T> const& Refiner<T>::callers_matrix() cons
     return *callers_;
 }
 
-template <class T> void Refiner<T>::prepare_residuals() const {
-    if (context_.is_alone()) callers_matrix().prepare_residuals();
+template <class T> void Refiner<T>::prepare_residuals() {
+    if (!context_.is_alone()) return;
+    if (reads_given())
+        given_.prepare(working_->order(), working_->entries(), context_.row_workers());
+    else
+        callers_matrix().prepare_residuals();
 }
 
 template <class T> void Refiner<T>::apply_inverse(std::span<T> block, Index columns, MatrixOp op) const {
@@ -289,18 +289,64 @@ template <class T> bool Refiner<T>::wants_digits(RefineOptions const& options) c
            singularity_.condition_estimate > ill_conditioned<T>;
 }
 
+// Whether solutions may do without refinement. If the matrix may be singular, more is tested; see
+// refine_working().
+template <class T> bool Refiner<T>::may_need_no_steps(RefineOptions const& options) const {
+    bool const may_be_singular = singularity_.is_near || pivots_replaced_ > 0;
+    return !may_be_singular && !wants_digits(options) && options.method != RefineMethod::cg;
+}
+
+// Whether the first residuals of one process are those of the caller's matrix.
+template <class T> bool Refiner<T>::reads_given() const {
+    return context_.is_alone() && inverse_.accuracy() == InverseAccuracy::full;
+}
+
+template <class T> std::optional<RefineReport>
+Refiner<T>::report_of_given(CscMatrix<T> const& matrix, PatternFingerprint const& pattern,
+                            ScalesOfSystem const& scales, std::span<T const> b, std::span<T const> x,
+                            Index columns, RefineOptions const& options) {
+    constexpr Index most_columns = 4; // for more, DistributedMatrix takes several columns in one pass
+    if (!reads_given() || given_needs_steps_ || !may_need_no_steps(options) || columns == 0 ||
+        columns > most_columns)
+        return {};
+    Timer const timer;
+    ProgressScope const progress(options.progress, "refinement", 0);
+    Index const n = matrix.rows;
+    std::optional<BackwardErrors> worst = BackwardErrors{};
+    for (Index j = 0; j < columns && worst; ++j) {
+        check(options.interrupt);
+        auto const errors = given_.errors(matrix, pattern, scales, x.subspan(j * n, n), b.subspan(j * n, n),
+                                          options.op, context_.row_workers());
+        if (errors)
+            worst->take_larger(*errors);
+        else
+            worst.reset();
+    }
+    std::optional<RefineReport> report;
+    if (worst) report = report_on(*worst, options, timer);
+    given_needs_steps_ = worst && !report;
+    if (!report) given_.release();
+    return report;
+}
+
 // Returns the report if the system is scaled and one pass over the matrix shows that neither it nor the
 // working system needs a step of refinement.
 template <class T>
 std::optional<RefineReport> Refiner<T>::report_without_steps(std::span<T const> b, std::span<T const> x,
                                                              Index columns, RefineOptions const& options) {
-    bool const may_be_singular = singularity_.is_near || pivots_replaced_ > 0; // see refine_working()
-    if (may_be_singular || wants_digits(options) || options.method == RefineMethod::cg) return {};
+    if (!may_need_no_steps(options)) return {};
     Timer const timer;
-    BackwardErrors const errors = worst_errors<T>(callers_matrix(), x, b, columns, options);
+    return report_on(worst_errors<T>(callers_matrix(), x, b, columns, options), options, timer);
+}
+
+// Returns the report if solutions with these errors need no step of refinement.
+template <class T> std::optional<RefineReport>
+Refiner<T>::report_on(BackwardErrors const& errors, RefineOptions const& options, Timer const& timer) {
     double const tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
     double const target = std::min(target_error<T>(options), tolerance);
-    if (!(errors.before_unscaling <= target && errors.normwise <= tolerance)) return {};
+    bool const is_good = errors.before_unscaling <= target && errors.normwise <= tolerance &&
+                         std::isfinite(errors.componentwise);
+    if (!is_good) return {};
     RefineReport report;
     context_.on_all([&] { report.history.push_back(errors.before_unscaling); });
     report.backward_error = errors.normwise;

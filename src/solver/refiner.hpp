@@ -7,7 +7,9 @@
 #include <optional>
 #include <span>
 
+#include "core/timer.hpp"
 #include "distributed/distributed_matrix.hpp"
+#include "distributed/given_residual.hpp"
 #include "espalier/options.hpp"
 #include "espalier/report.hpp"
 #include "refine/condition.hpp"
@@ -41,7 +43,7 @@ template <class T> class Refiner {
     /// processes distribute its entries, and its pattern only the first time.
     void set_matrix(CscMatrix<T> const& working);
     /// With one process: provides the memory of residuals, so that refine() does not wait for its pages.
-    void prepare_residuals() const;
+    void prepare_residuals();
 
     /// Collective: whether factors in lower precision, with this roundoff, may be useless, because of small
     /// pivots or of growth, which Cholesky does not allow (`may_grow`).
@@ -63,6 +65,7 @@ template <class T> class Refiner {
         singularity_ = {};
         pivots_replaced_ = pivots_replaced;
         errors_of_factors_ = {};
+        given_needs_steps_ = false;
     }
     /// The errors of a solution by the factors alone; 0 if there was no reason to measure or to keep them.
     [[nodiscard]] FactorErrors const& errors_of_factors() const { return errors_of_factors_; }
@@ -81,6 +84,13 @@ template <class T> class Refiner {
     /// Collective: improves `columns` solutions of op(A) X = B and measures their errors. `b` and `x` have
     /// the owned rows without scaling (SystemVectors). After an exception x is at least as good as before.
     RefineReport refine(std::span<T const> b, std::span<T> x, Index columns, RefineOptions const& options);
+    /// The report on solutions of one process that need no refinement, if a single pass over the caller's
+    /// matrix shows that and that the matrix has the `pattern` of the factorized one. Otherwise empty. `b` and
+    /// `x` are in the layout of the caller. Error{out_of_memory}, {cancelled}.
+    std::optional<RefineReport> report_of_given(CscMatrix<T> const& matrix, PatternFingerprint const& pattern,
+                                                ScalesOfSystem const& scales, std::span<T const> b,
+                                                std::span<T const> x, Index columns,
+                                                RefineOptions const& options);
     /// Collective: the largest bound on the forward errors of such solutions, by forward_error_bounds().
     [[nodiscard]] double forward_error(std::span<T const> b, std::span<T const> x, Index columns,
                                        MatrixOp op) const;
@@ -105,6 +115,10 @@ template <class T> class Refiner {
     void examine_interior(NumericFactor<T>& factor, std::span<Index const> schur,
                           CscMatrix<T> const& working);
     [[nodiscard]] bool wants_digits(RefineOptions const& options) const;
+    [[nodiscard]] bool may_need_no_steps(RefineOptions const& options) const;
+    [[nodiscard]] bool reads_given() const;
+    std::optional<RefineReport> report_on(BackwardErrors const& errors, RefineOptions const& options,
+                                          Timer const& timer);
     std::optional<RefineReport> report_without_steps(std::span<T const> b, std::span<T const> x,
                                                      Index columns, RefineOptions const& options);
     RefineReport refine_working(std::span<T const> b, std::span<T> x, Index columns,
@@ -118,6 +132,8 @@ template <class T> class Refiner {
     std::optional<DistributedMatrix<T>> working_;
     /// Set when it is first needed, if the system is scaled.
     mutable std::optional<DistributedMatrix<T>> callers_;
+    GivenResidual<T> given_;
+    bool given_needs_steps_ = false; // known from a solution with these factors
     Index pivots_replaced_ = 0;
     FactorErrors errors_of_factors_;
     std::uint64_t vector_bytes_ = 0;

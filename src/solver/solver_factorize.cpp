@@ -219,16 +219,16 @@ template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& m
 template <class T> void Solver<T>::State::check_values(CscMatrix<T> const& matrix) {
     context_.on_root([&] {
         require_square(matrix);
-        PatternFingerprint const pattern(matrix, context_.threads());
-        if (!(pattern == pattern_ || pattern == analysis_->pattern))
+        bool const is_last = pattern_.matches(matrix, context_.threads());
+        if (!is_last && !analysis_->pattern.matches(matrix, context_.threads()))
             throw Error(Status::usage, "the matrix to factorize has another pattern than the one that was "
                                        "analyzed; call analyze again");
         require_valid_values(matrix, context_.threads());
-        if (!(pattern == pattern_)) {
+        if (!is_last) {
+            pattern_ = analysis_->pattern;
             factor_.drop_assembly();
             working_.clear();
         }
-        pattern_ = pattern;
         if (!system_->allow_singular)
             require_no_zero_row(matrix, analysis_->options.schur, context_.threads());
         bool const narrow = analysis_->factors_narrow(options.mixed_precision);

@@ -122,6 +122,7 @@ template <class T> DenseMatrix<T> Solver<T>::State::solve_sparse(CscMatrix<T> co
 template <class T>
 RefineReport Solver<T>::State::refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x) {
     require("refine", {Need::all_eliminated});
+    if (auto report_of_one_pass = accept_given(matrix, b, x)) return *std::move(report_of_one_pass);
     use_matrix(matrix, "refine");
     expect_blocks(b.size(), "the right-hand side");
     expect_blocks(x.size(), "the solution");
@@ -139,6 +140,27 @@ template <class T> RefineReport Solver<T>::State::refine_rows(CscMatrix<T> const
             throw Error(Status::usage, fmt::format("x has {} entries and b {}", x.size(), b.size()));
     });
     return refine_given(matrix, b, x);
+}
+
+// Most solutions need no refinement. With one process, a single pass over the matrix of the caller shows that.
+// Returns nothing if it does not.
+template <class T>
+std::optional<RefineReport> Solver<T>::State::accept_given(CscMatrix<T> const& matrix, std::span<T const> b,
+                                                           std::span<T const> x) {
+    // Limits of memory and the bounds of errors concern the matrix of the refiner.
+    if (!context_.is_alone() || options.condition || options.max_memory > 0) return {};
+    expect_blocks(b.size(), "the right-hand side");
+    expect_blocks(x.size(), "the solution");
+    ScalingChoice const& scaling = analysis_->system.choice();
+    trace::Scope const recorded(context_.phases(), trace::Kind::refinement);
+    trace::Scope const worked(options.record_trace ? context_.workers().track(0) : nullptr,
+                              trace::Kind::refine);
+    auto found = refiner_->report_of_given(matrix, pattern_, {scaling.row_scale, scaling.column_scale}, b, x,
+                                           call_.columns, refine_options());
+    if (!found) return {};
+    report.refine = *std::move(found);
+    report.peak_memory_bytes = peak_memory();
+    return report.refine;
 }
 
 // Sets the matrix of the refiner to `matrix` of process 0, which should be the factorized one.
@@ -175,9 +197,7 @@ template <class T> RefineReport Solver<T>::State::refine_given(CscMatrix<T> cons
     return context_.is_alone() ? report.refine : context_.on_root([&] { return report; }).refine;
 }
 
-// b and x are in owned rows.
-template <class T>
-void Solver<T>::State::refine_own(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x) {
+template <class T> RefineOptions Solver<T>::State::refine_options() const {
     RefineOptions run;
     run.method = options.refine;
     run.max_iterations = options.max_refine_iterations;
@@ -185,6 +205,13 @@ void Solver<T>::State::refine_own(CscMatrix<T> const& matrix, std::span<T const>
     run.progress = progress();
     run.op = call_.op;
     run.interrupt = context_.interrupt();
+    return run;
+}
+
+// b and x are in owned rows.
+template <class T>
+void Solver<T>::State::refine_own(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x) {
+    RefineOptions run = refine_options();
     run.max_bytes = require_memory_of_refinement();
     report.refine = refiner_->refine(b, x, call_.columns, run);
     if (system_->is_incomplete) report_applications();

@@ -205,8 +205,11 @@ template <class T> struct Solver<T>::State {
     void expect_blocks(std::size_t entries, char const* what);
     void expect_rows(std::size_t entries, Index columns, MatrixOp op);
     void use_matrix(CscMatrix<T> const& matrix, char const* what);
+    std::optional<RefineReport> accept_given(CscMatrix<T> const& matrix, std::span<T const> b,
+                                             std::span<T const> x);
     void solve_given(std::span<T> x);
     RefineReport refine_given(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x);
+    [[nodiscard]] RefineOptions refine_options() const;
     void refine_own(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x);
     void report_applications();
     void bound_forward_error(std::span<T const> b, std::span<T const> x);

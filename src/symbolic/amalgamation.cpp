@@ -12,7 +12,7 @@ namespace {
 
 // The bounds on all merges are relative to the factor without merges. Each supernode adds these amounts to
 // its entries and flops, because its description takes about 500 bytes and its processing has a fixed cost.
-constexpr double entries_per_supernode = 64;
+constexpr double entries_per_supernode = 120;
 constexpr double flops_per_supernode = 2e4;
 
 struct Node {

@@ -10,7 +10,7 @@ struct SymbolicOptions {
     // The following limits are relative to a factor that includes the descriptions of its supernodes, so a
     // factor with tiny supernodes may grow more: that of a tridiagonal matrix several times, of a 2D grid by
     // a third, of a 3D grid by a tenth.
-    double amalgamation_fill = 0.15; ///< Limit of the stored zeros, relative to the entries of the factor.
+    double amalgamation_fill = 0.08; ///< Limit of the stored zeros, relative to the entries of the factor.
     double max_extra_flops = 0.08;   ///< Limit of the work on zeros, relative to the flops; 0: no zeros.
     bool reorder_rows = true;        ///< Reorder the columns inside supernodes so that bloks merge.
     Index max_width = 256;           ///< Split wider supernodes into several cblks.

@@ -42,7 +42,7 @@ class MatchingAndScaling(CommandTest):
             self.assertEqual(self.report("analyze", "spe10like:3x3x3", *options)["analysis"]["scaled"], scaled)
 
     def test_static_pivots_that_were_replaced_are_not_blamed_on_the_matrix(self):
-        system = ("saddle3d:6", "--matching", "off", "--factorization", "ldlt")
+        system = ("saddle3d:8", "--matching", "off", "--factorization", "ldlt")
         split = ("--split", "2d", "--split-width", "4", "--split-rows", "4")  # columns of split panels are not delayed
         message = self.fail_with(INACCURATE, "solve", *system, *split, "--quiet")
         self.assertRegex(message, "pivots were replaced; --pivoting auto without --split 2d avoids this")
@@ -50,7 +50,7 @@ class MatchingAndScaling(CommandTest):
         self.assertEqual(self.report("solve", *system, "--pivoting", "auto")["factor"]["pivots_replaced"], 0)
 
     def test_useless_static_pivots_are_replaced_by_delayed_ones(self):
-        report = self.report("solve", "saddle3d:6", "--matching", "off", "--factorization", "ldlt")
+        report = self.report("solve", "saddle3d:8", "--matching", "off", "--factorization", "ldlt")
         self.assertRegex(" ".join(report["notes"]), r"because \d+ pivots were replaced \(.*\); factorizing with delayed")
         self.assertEqual(report["factor"]["pivots_replaced"], 0)
         self.assertLess(report["backward_error"], 1e-14)

@@ -60,7 +60,7 @@ TEST(Amalgamation, ALowerLimitReducesTheFill) {
     auto const p = prepare_grid(12);
     SymbolicOptions options;
     double previous = stored_entries(amalgamate(p.fundamental, options).supernodes);
-    for (double fill : {0.1, 0.05, 0.02, 0.01, 0.0}) {
+    for (double fill : {0.05, 0.02, 0.01, 0.0}) {
         options.amalgamation_fill = fill;
         double const entries = stored_entries(amalgamate(p.fundamental, options).supernodes);
         EXPECT_LE(entries, previous);
