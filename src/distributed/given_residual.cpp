@@ -36,7 +36,8 @@ struct GivenLargest {
     void take(Index i, double row_residual, double row_size, double row_norm, double row_x, double row_b,
               ScalesOfRows const& scales) {
         given.take(row_residual, row_size, 1, row_norm, row_x, row_b);
-        if (scales.row) take_scaled(row_residual * scales.row[i], row_size * scales.row[i], row_x / scales.x[i]);
+        if (scales.row)
+            take_scaled(row_residual * scales.row[i], row_size * scales.row[i], row_x / scales.x[i]);
     }
 };
 
@@ -78,8 +79,8 @@ template <class T> void take_rows(GivenRow<T> const* rows, IndexRange range, Sca
     for (Index i = range.first; i < range.last; ++i) {
         auto const& [sums, x] = rows[i];
         double const b_i = modulus(b[i]);
-        largest.take(i, modulus(sums.product), static_cast<double>(sums.size) + b_i, sums.norm, modulus(x), b_i,
-                     scales);
+        largest.take(i, modulus(sums.product), static_cast<double>(sums.size) + b_i, sums.norm, modulus(x),
+                     b_i, scales);
     }
     to = largest;
 }
@@ -97,11 +98,10 @@ template <class T> void GivenResidual<T>::prepare(Index rows, Offset stored, Row
     workers.run(workers.count(), [&](int worker) { touch_part_of(all, worker, workers.count()); });
 }
 
-template <class T>
-std::optional<BackwardErrors>
+template <class T> std::optional<BackwardErrors>
 GivenResidual<T>::errors(CscMatrix<T> const& a, PatternFingerprint const& pattern,
-                         ScalesOfSystem const& scales, std::span<T const> x, std::span<T const> b, MatrixOp op,
-                         RowWorkers const& workers) {
+                         ScalesOfSystem const& scales, std::span<T const> x, std::span<T const> b,
+                         MatrixOp op, RowWorkers const& workers) {
     using Row = GivenRow<T>;
     if (!pattern.has_sizes_of(a) || a.values.size() != a.row_ind.size()) return {};
     rows_.grow(bytes(a.rows, a.stored(), workers.count()));
@@ -130,7 +130,7 @@ GivenResidual<T>::errors(CscMatrix<T> const& a, PatternFingerprint const& patter
     double const normwise =
         normwise_backward_error(all.given.norm, all.given.residual, all.given.x, all.given.b);
     // Scaled numbers that underflow tell nothing.
-    double const scaled = !of_rows.row          ? normwise
+    double const scaled = !of_rows.row           ? normwise
                           : all.size >= 0x1p-900 ? relative_error(all.residual, all.size)
                                                  : infinity;
     return BackwardErrors{normwise, all.given.componentwise, scaled, all.given.b};

@@ -188,27 +188,26 @@ template <class T> ResidualSize DistributedMatrix<T>::size_of(Largest const& own
 }
 
 // The blocks do not find the norm of the matrix. The last block may begin with columns before its own.
-template <class T>
-void DistributedMatrix<T>::residual_sizes(std::span<T const> x, std::span<T const> b, MatrixOp op,
-                                          std::span<ResidualSize> sizes) const {
+template <class T> void DistributedMatrix<T>::residual_sizes(std::span<T const> x, std::span<T const> b,
+                                                             MatrixOp op,
+                                                             std::span<ResidualSize> sizes) const {
     Index const columns = std::ssize(sizes), m = rows().count();
     require_block("x", x.size(), columns);
     require_block("b", b.size(), columns);
     bool const in_blocks = rows().is_alone() && takes_blocks<T>(columns);
     bool const knows_norm = norm_[op == MatrixOp::none ? 0 : 1].has_value();
     Index const alone = in_blocks ? (knows_norm ? 0 : 1) : columns;
-    for (Index c = 0; c < alone; ++c)
-        sizes[c] = residual_size(x.subspan(c * m, m), b.subspan(c * m, m), op);
+    for (Index c = 0; c < alone; ++c) sizes[c] = residual_size(x.subspan(c * m, m), b.subspan(c * m, m), op);
     for (Index c = alone; c < columns; c += most_columns_of_blocks)
         take_blocks(x, b, op, sizes, {c, std::min(c + most_columns_of_blocks, columns)});
 }
 
 // Sets the sizes of some columns. Each worker takes whole blocks, with rows of its own.
-template <class T>
-void DistributedMatrix<T>::take_blocks([[maybe_unused]] std::span<T const> x,
-                                       [[maybe_unused]] std::span<T const> b, [[maybe_unused]] MatrixOp op,
-                                       [[maybe_unused]] std::span<ResidualSize> sizes,
-                                       [[maybe_unused]] IndexRange range) const {
+template <class T> void DistributedMatrix<T>::take_blocks([[maybe_unused]] std::span<T const> x,
+                                                          [[maybe_unused]] std::span<T const> b,
+                                                          [[maybe_unused]] MatrixOp op,
+                                                          [[maybe_unused]] std::span<ResidualSize> sizes,
+                                                          [[maybe_unused]] IndexRange range) const {
     if constexpr (std::is_same_v<T, double>) {
         Index const columns = std::ssize(sizes), m = rows().count();
         int const at_once = blocks_at_once(columns, rows().workers().count());

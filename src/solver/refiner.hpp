@@ -85,8 +85,8 @@ template <class T> class Refiner {
     /// the owned rows without scaling (SystemVectors). After an exception x is at least as good as before.
     RefineReport refine(std::span<T const> b, std::span<T> x, Index columns, RefineOptions const& options);
     /// The report on solutions of one process that need no refinement, if a single pass over the caller's
-    /// matrix shows that and that the matrix has the `pattern` of the factorized one. Otherwise empty. `b` and
-    /// `x` are in the layout of the caller. Error{out_of_memory}, {cancelled}.
+    /// matrix shows that and that the matrix has the `pattern` of the factorized one. Otherwise empty. `b`
+    /// and `x` are in the layout of the caller. Error{out_of_memory}, {cancelled}.
     std::optional<RefineReport> report_of_given(CscMatrix<T> const& matrix, PatternFingerprint const& pattern,
                                                 ScalesOfSystem const& scales, std::span<T const> b,
                                                 std::span<T const> x, Index columns,

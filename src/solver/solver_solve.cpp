@@ -142,11 +142,10 @@ template <class T> RefineReport Solver<T>::State::refine_rows(CscMatrix<T> const
     return refine_given(matrix, b, x);
 }
 
-// Most solutions need no refinement. With one process, a single pass over the matrix of the caller shows that.
-// Returns nothing if it does not.
-template <class T>
-std::optional<RefineReport> Solver<T>::State::accept_given(CscMatrix<T> const& matrix, std::span<T const> b,
-                                                           std::span<T const> x) {
+// Most solutions need no refinement. With one process, a single pass over the matrix of the caller shows
+// that. Returns nothing if it does not.
+template <class T> std::optional<RefineReport>
+Solver<T>::State::accept_given(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T const> x) {
     // Limits of memory and the bounds of errors concern the matrix of the refiner.
     if (!context_.is_alone() || options.condition || options.max_memory > 0) return {};
     expect_blocks(b.size(), "the right-hand side");

@@ -259,9 +259,8 @@ template <class T> struct Solver<T>::State {
     void take_note(std::string text);
     /// Adds a note on the current factors, which drop_notes_on_factors() removes from the report.
     template <class... Parts> void note_on_factors(fmt::format_string<Parts...> text, Parts&&... parts) {
-        note_made_by([&] {
-            return notes_on_factors_.emplace_back(fmt::format(text, std::forward<Parts>(parts)...));
-        });
+        note_made_by(
+            [&] { return notes_on_factors_.emplace_back(fmt::format(text, std::forward<Parts>(parts)...)); });
     }
     void drop_notes_on_factors();
     /// On process 0: whether tasks compute parts of panels, so that columns cannot be delayed.

@@ -115,8 +115,7 @@ template <class T> void Solver<T>::State::finish_update(CscMatrix<T> const& chan
 }
 
 template <class T> void Solver<T>::State::factorize_any(CscMatrix<T> const& matrix) {
-    bool const is_known =
-        context_.on_root([&] { return pattern_.matches(matrix, context_.threads()); });
+    bool const is_known = context_.on_root([&] { return pattern_.matches(matrix, context_.threads()); });
     if (!is_known) analyze(matrix, options_of_analysis());
     factorize(matrix);
 }

@@ -29,18 +29,6 @@ CscMatrix<double> large_matrix() {
     return a;
 }
 
-TEST(PatternFingerprint, DependsOnEachEntryAndNotOnTheThreads) {
-    auto a = large_matrix();
-    PatternFingerprint const expected(a);
-    for (int const threads : {2, 3, 5}) EXPECT_EQ(PatternFingerprint(a, threads), expected);
-    for (std::size_t const entry : {std::size_t{0}, a.row_ind.size() / 2, a.row_ind.size() - 1})
-        for (int const threads : {1, 2, 5}) {
-            a.row_ind[entry] ^= 1;
-            EXPECT_FALSE(PatternFingerprint(a, threads) == expected) << entry << ", " << threads;
-            a.row_ind[entry] ^= 1;
-        }
-}
-
 TEST(RequireValidValues, FindsValuesThatAreNotFiniteOnEachThread) {
     auto a = large_matrix();
     for (int const threads : {1, 2, 5}) {

@@ -30,9 +30,9 @@ class TwoWorkers {
 };
 
 // The largest residual of op(R A C) y = R b, relative to the largest |op(R A C)| |y| + |R b|.
-template <class T>
-double error_of_scaled(CscMatrix<T> const& a, std::vector<double> const& r, std::vector<double> const& c,
-                       std::vector<T> const& x, std::vector<T> const& b, MatrixOp op) {
+template <class T> double error_of_scaled(CscMatrix<T> const& a, std::vector<double> const& r,
+                                          std::vector<double> const& c, std::vector<T> const& x,
+                                          std::vector<T> const& b, MatrixOp op) {
     std::vector<T> residual(b);
     multiply<T>(op, T(-1), a, x, T(1), residual, 1);
     std::vector<Real<T>> size(b.size());

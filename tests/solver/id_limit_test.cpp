@@ -1,5 +1,5 @@
-// Systems with more column blocks, groups of rows or tasks than 32-bit numbers can count. The limit is lowered
-// here, because systems of a test do not reach it.
+// Systems with more column blocks, groups of rows or tasks than 32-bit numbers can count. The limit is
+// lowered here, because systems of a test do not reach it.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -163,9 +163,9 @@ TEST(Pivoting, KeepsSmallPivotsOfRegularMatrices) {
                     EXPECT_EQ(solver.inertia(), (Inertia{n - 1, 1, 0}));
                 }
                 auto const& notes = solver.report().notes;
-                EXPECT_EQ(std::ranges::count_if(
-                              notes, [](auto const& note) { return note.ends_with("replaced"); }),
-                          0);
+                EXPECT_EQ(
+                    std::ranges::count_if(notes, [](auto const& note) { return note.ends_with("replaced"); }),
+                    0);
             }
 }
 
@@ -237,7 +237,8 @@ CscMatrix<double> beside(CscMatrix<double> const& a, CscMatrix<double> const& b)
     CscMatrix<double> both = a;
     both.rows += b.rows;
     both.cols += b.cols;
-    for (std::size_t j = 1; j < b.col_ptr.size(); ++j) both.col_ptr.push_back(a.col_ptr.back() + b.col_ptr[j]);
+    for (std::size_t j = 1; j < b.col_ptr.size(); ++j)
+        both.col_ptr.push_back(a.col_ptr.back() + b.col_ptr[j]);
     for (Index const i : b.row_ind) both.row_ind.push_back(a.rows + i);
     both.values.insert(both.values.end(), b.values.begin(), b.values.end());
     return both;
