@@ -24,7 +24,7 @@ Index count_correct(Factorized<T> const& f, SelectedInverse<T> const& found, std
             if (!entry) continue;
             ++entries;
             auto const error = static_cast<double>(std::abs(Extended<T>(*entry) - expected(i, j)));
-            EXPECT_LE(error, 1e4 * static_cast<double>(epsilon<T>) * size) << what << " " << i << " " << j;
+            EXPECT_LE(error, 1e5 * static_cast<double>(epsilon<T>) * size) << what << " " << i << " " << j;
             if (::testing::Test::HasFailure()) return entries;
         }
     return entries;
