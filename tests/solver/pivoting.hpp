@@ -34,6 +34,14 @@ inline CscMatrix<double> neumann(Index n, double shift) {
     });
 }
 
+// A pivot is below 10 epsilon sqrt(n) times the largest entry, but the matrix is not within rounding of a
+// singular one.
+inline CscMatrix<double> with_a_small_row(Index n, double value) {
+    return matrix_of<double>(n, Symmetry::symmetric, [=](Index i, Index j) {
+        return i != j ? 0.0 : i == n / 2 ? value : 1.0;
+    });
+}
+
 template <class T> std::vector<T> dense_product(test::Dense<T> const& a, std::vector<T> const& x) {
     std::vector<T> y(x.size(), T(0));
     for (std::size_t first = 0; first < x.size(); first += static_cast<std::size_t>(a.cols))

@@ -115,6 +115,16 @@ TEST(PivotingOnProcesses, FollowsTheValuesAndTheOptions) {
     run_processes(3, [](Communicator const& comm) { expect_values_and_options_followed(comm); });
 }
 
+TEST(PivotingOnProcesses, KeepsSmallPivotsOfRegularMatrices) {
+    run_processes(3, [](Communicator const& comm) {
+        Options options = pivoting(Pivoting::delayed, Factorization::ldlt);
+        options.scaling = options.matching = Toggle::off;
+        auto solver = factorized(on_process_0(comm, with_a_small_row(300, -1e-30)), options, comm);
+        EXPECT_EQ(solver.report().factor.pivots_replaced, 0);
+        EXPECT_EQ(solver.inertia(), (Inertia{299, 1, 0}));
+    });
+}
+
 TEST(PivotingOnProcesses, FlagsSingularMatrices) {
     auto const a = neumann(60, 0);
     for (Factorization const kind : {Factorization::ldlt, Factorization::lu})

@@ -139,14 +139,6 @@ TEST(Pivoting, FlagsASingularGraphWhoseNullVectorHasZeros) {
         }
 }
 
-// A pivot is below 10 epsilon sqrt(n) times the largest entry, but the matrix is not within rounding of a
-// singular one.
-CscMatrix<double> with_a_small_row(Index n, double value) {
-    return matrix_of<double>(n, Symmetry::symmetric, [=](Index i, Index j) {
-        return i != j ? 0.0 : i == n / 2 ? value : 1.0;
-    });
-}
-
 TEST(Pivoting, KeepsSmallPivotsOfRegularMatrices) {
     constexpr Index n = 900;
     for (double const value : {-5e-14, -1e-30, -1e-200})
