@@ -5,7 +5,6 @@
 
 #include "distributed/residual_pass.hpp"
 #include "matrix/norms.hpp"
-#include "runtime/first_touch.hpp"
 
 namespace espalier {
 namespace {
@@ -93,17 +92,15 @@ template <class T> std::uint64_t GivenResidual<T>::bytes(Index rows, Offset stor
 
 template <class T> void GivenResidual<T>::prepare(Index rows, Offset stored, RowWorkers const& workers) {
     rows_.grow(bytes(rows, stored, workers.count()));
-    std::span<std::byte> const all = rows_.take_untouched();
-    if (all.empty()) return;
-    workers.run(workers.count(), [&](int worker) { touch_part_of(all, worker, workers.count()); });
+    touch_rows(rows_, workers);
 }
 
 template <class T> std::optional<BackwardErrors>
-GivenResidual<T>::errors(CscMatrix<T> const& a, PatternFingerprint const& pattern,
+GivenResidual<T>::errors(CscMatrix<T> const& a, PatternFingerprint const* pattern,
                          ScalesOfSystem const& scales, std::span<T const> x, std::span<T const> b,
                          MatrixOp op, RowWorkers const& workers) {
     using Row = GivenRow<T>;
-    if (!pattern.has_sizes_of(a) || a.values.size() != a.row_ind.size()) return {};
+    if (pattern && (!pattern->has_sizes_of(a) || a.values.size() != a.row_ind.size())) return {};
     rows_.grow(bytes(a.rows, a.stored(), workers.count()));
     auto const data = [](std::span<double const> all) { return all.empty() ? nullptr : all.data(); };
     ScalesOfRows of_rows{data(scales.rows), data(scales.columns)};
@@ -124,7 +121,8 @@ GivenResidual<T>::errors(CscMatrix<T> const& a, PatternFingerprint const& patter
             take_rows<T>(rows, range, of_rows, b.data(), of_part[part]);
     };
     Pass<GivenSums<T>, T> const pass(a, rows_.as<Row>(), workers, a.symmetry != Symmetry::general);
-    if (!pass.run(op, begin, finish, [&](Index block) { return pattern.has_block(a, block); })) return {};
+    if (!pass.run(op, begin, finish, [&](Index block) { return !pattern || pattern->has_block(a, block); }))
+        return {};
     of_part[0].take(of_part[1]);
     GivenLargest const& all = of_part[0];
     double const normwise =

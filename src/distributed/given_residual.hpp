@@ -29,9 +29,10 @@ template <class T> class GivenResidual {
 
     /// The errors of x, one column, as a solution of op(A) x = b. `before_unscaling` is the normwise error of
     /// the scaled system, or a bound of it. Infinite or NaN if a number is not finite or an intermediate
-    /// result overflows. Empty if the matrix has another pattern. Error{out_of_memory}.
+    /// result overflows. Empty if the matrix has another pattern; a null `pattern` is not checked again.
+    /// Error{out_of_memory}.
     [[nodiscard]] std::optional<BackwardErrors>
-    errors(CscMatrix<T> const& a, PatternFingerprint const& pattern, ScalesOfSystem const& scales,
+    errors(CscMatrix<T> const& a, PatternFingerprint const* pattern, ScalesOfSystem const& scales,
            std::span<T const> x, std::span<T const> b, MatrixOp op, RowWorkers const& workers);
 
   private:

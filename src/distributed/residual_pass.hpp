@@ -8,6 +8,8 @@
 #include "distributed/residual_columns.hpp"
 #include "distributed/row_workers.hpp"
 #include "matrix/pattern_fingerprint.hpp"
+#include "runtime/first_touch.hpp"
+#include "runtime/workspace.hpp"
 
 namespace espalier {
 
@@ -16,6 +18,13 @@ namespace espalier {
 inline int parts_of_pass(Offset stored, int workers) {
     constexpr Offset worth_dividing = 200'000;
     return workers > 1 && stored >= worth_dividing ? 2 : 1;
+}
+
+// Touches memory for the rows of a pass, each worker a part, unless that was done or it is small.
+inline void touch_rows(Workspace& memory, RowWorkers const& workers) {
+    std::span<std::byte> const all = memory.take_untouched();
+    if (all.empty()) return;
+    workers.run(workers.count(), [&](int worker) { touch_part_of(all, worker, workers.count()); });
 }
 
 // A pass over the entries in one or two parts. Each part has its own copy of the rows; the copies are stored

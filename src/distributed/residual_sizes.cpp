@@ -5,7 +5,6 @@
 #include "distributed/matrix_part.hpp"
 #include "distributed/residual_block.hpp"
 #include "matrix/norms.hpp"
-#include "runtime/first_touch.hpp"
 
 namespace espalier {
 
@@ -62,9 +61,7 @@ template <class T> void DistributedMatrix<T>::prepare_residuals() const {
     RowWorkers const& workers = rows().workers();
     part_->reserve(rows(), 0, bytes_of_residual_row<T>(is_unscaled_), 1,
                    parts_of_pass(local().stored(), workers.count()));
-    std::span<std::byte> const all = part_->y.take_untouched();
-    if (all.empty()) return;
-    workers.run(workers.count(), [&](int worker) { touch_part_of(all, worker, workers.count()); });
+    touch_rows(part_->y, workers);
 }
 
 // Calls finish(part, range, rows) for the sums of ranges of rows. Products start with -b, which rounds less

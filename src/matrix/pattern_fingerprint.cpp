@@ -84,8 +84,7 @@ template <class T> std::size_t least_blocks(CscMatrix<T> const& a) {
 } // namespace
 
 template <class T> PatternFingerprint::PatternFingerprint(CscMatrix<T> const& a, int threads)
-    : rows_(a.rows), cols_(a.cols), pointers_(a.col_ptr.size()), stored_(a.row_ind.size()),
-      symmetry_(a.symmetry) {
+    : rows_(a.rows), cols_(a.cols), stored_(a.row_ind.size()), symmetry_(a.symmetry) {
     if (std::ssize(a.col_ptr) != a.cols + 1) return; // an invalid matrix
     blocks_.resize(num_blocks(cols_));
     auto const hash_blocks = [&](std::size_t first, std::size_t end) {
@@ -97,9 +96,8 @@ template <class T> PatternFingerprint::PatternFingerprint(CscMatrix<T> const& a,
 }
 
 template <class T> bool PatternFingerprint::has_sizes_of(CscMatrix<T> const& a) const {
-    return rows_ == a.rows && cols_ == a.cols && pointers_ == a.col_ptr.size() &&
-           stored_ == a.row_ind.size() && symmetry_ == a.symmetry &&
-           (a.col_ptr.empty() || a.col_ptr.back() == std::ssize(a.row_ind));
+    return rows_ == a.rows && cols_ == a.cols && stored_ == a.row_ind.size() && symmetry_ == a.symmetry &&
+           std::ssize(a.col_ptr) == a.cols + 1 && a.stored() == std::ssize(a.row_ind);
 }
 
 template <class T> bool PatternFingerprint::has_block(CscMatrix<T> const& a, Index block) const {

@@ -21,7 +21,8 @@ class PatternFingerprint {
     template <class T> explicit PatternFingerprint(CscMatrix<T> const& a, int threads = 1);
     bool operator==(PatternFingerprint const&) const = default;
 
-    /// Whether `a` has this pattern. Allocates nothing with one thread.
+    /// Whether `a` has this pattern; false if its arrays do not fit each other. Allocates nothing with one
+    /// thread.
     template <class T> [[nodiscard]] bool matches(CscMatrix<T> const& a, int threads = 1) const;
     /// Whether `a` has the sizes and the symmetry of this pattern, and no other number of entries.
     template <class T> [[nodiscard]] bool has_sizes_of(CscMatrix<T> const& a) const;
@@ -31,7 +32,6 @@ class PatternFingerprint {
   private:
     Index rows_ = -1;
     Index cols_ = -1;
-    std::size_t pointers_ = 0;
     std::size_t stored_ = 0;
     Symmetry symmetry_ = Symmetry::general;
     std::vector<std::uint64_t> blocks_;

@@ -51,7 +51,7 @@ class ProcessContext {
     void set_threads(int threads, bool bind);
     /// The workers, which start at the first use.
     WorkerTeam& workers();
-    /// The same workers for loops over rows. They start when a loop first needs them.
+    /// Returns the workers of workers() for loops over rows. The first loop that needs them starts them.
     [[nodiscard]] RowWorkers row_workers() {
         return {threads(), [this]() -> WorkerTeam& { return workers(); }};
     }

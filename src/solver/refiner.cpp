@@ -315,8 +315,8 @@ Refiner<T>::report_of_given(CscMatrix<T> const& matrix, PatternFingerprint const
     std::optional<BackwardErrors> worst = BackwardErrors{};
     for (Index j = 0; j < columns && worst; ++j) {
         check(options.interrupt);
-        auto const errors = given_.errors(matrix, pattern, scales, x.subspan(j * n, n), b.subspan(j * n, n),
-                                          options.op, context_.row_workers());
+        auto const errors = given_.errors(matrix, j == 0 ? &pattern : nullptr, scales, x.subspan(j * n, n),
+                                          b.subspan(j * n, n), options.op, context_.row_workers());
         if (errors)
             worst->take_larger(*errors);
         else
