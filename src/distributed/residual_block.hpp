@@ -75,19 +75,31 @@ struct BlockOfColumns {
     }
 };
 
-// Sets the sums and the entries of x of a range of rows. Products start with -b, and sizes with |b|.
+ESPALIER_INLINE void raise(Lanes& largest, Lanes const& values) {
+    largest = values > largest ? values : largest;
+}
+
+// Sets the sums and the entries of x of a range of rows, and takes the largest entries of x and b. Products
+// start with -b, and sizes with |b|.
 struct BeginBlock {
-    ESPALIER_INLINE static void run(BlockOfColumns const& block, IndexRange range, BlockRow* rows) {
+    ESPALIER_INLINE static void run(BlockOfColumns const& block, IndexRange range, BlockRow* rows,
+                                    Largest* to) {
+        Lanes x_norms = {}, b_norms = {};
         for (Index i = range.first; i < range.last; ++i) {
-            Lanes x = {}, b = {};
+            Lanes x = {}, b = {}, moduli = {};
             block.load(block.x, i, x);
             block.load(block.b, i, b);
+            take_moduli(x, moduli);
+            raise(x_norms, moduli);
+            take_moduli(b, moduli);
+            raise(b_norms, moduli);
             if (block.inner) x *= block.inner[i];
             if (block.outer) b *= 1 / block.outer[i];
             rows[i].x = x;
             rows[i].sums.product = -b;
             take_moduli(b, rows[i].sums.size);
         }
+        for (Index c = 0; c < columns_of_block; ++c) to[c].take(Largest{.x = x_norms[c], .b = b_norms[c]});
     }
 };
 
@@ -95,16 +107,10 @@ struct BeginBlock {
 struct TakeBlock {
     ESPALIER_INLINE static void run(BlockOfColumns const& block, IndexRange range, BlockRow const* rows,
                                     Largest* to) {
-        Lanes after = {}, before = {}, sizes = {}, x_before = {}, x_norms = {}, b_norms = {}, worst = {};
+        Lanes after = {}, before = {}, sizes = {}, x_before = {}, worst = {};
         for (Index c = 0; c < columns_of_block; ++c) worst[c] = below_rounding * to[c].componentwise;
-        auto const raise = [](Lanes& largest, Lanes const& values)
-                               ESPALIER_INLINE_LAMBDA { largest = values > largest ? values : largest; };
         for (Index i = range.first; i < range.last; ++i) {
-            Lanes residual = {}, x_scaled = {}, x = {}, b = {};
-            block.load(block.x, i, x);
-            block.load(block.b, i, b);
-            take_moduli(x, x);
-            take_moduli(b, b);
+            Lanes residual = {}, x_scaled = {};
             take_moduli(rows[i].sums.product, residual);
             take_moduli(rows[i].x, x_scaled);
             Lanes const size = rows[i].sums.size;
@@ -113,19 +119,20 @@ struct TakeBlock {
             raise(after, residual * factor);
             raise(sizes, size);
             raise(x_before, x_scaled);
-            raise(x_norms, x);
-            raise(b_norms, b);
-            // These maxima ignore a NaN; see TakeLanes.
-            LaneBits const good = (residual <= worst * size) & (x <= Lanes{} + infinity);
+            // These maxima ignore a NaN, and so do those of BeginBlock; see TakeLanes.
+            LaneBits const good = (residual <= worst * size) & (x_scaled <= Lanes{} + infinity);
             if ((good[0] & good[1] & good[2] & good[3]) != 0) continue;
+            Lanes x = {}, b = {};
+            block.load(block.x, i, x);
+            block.load(block.b, i, b);
             for (Index c = 0; c < columns_of_block; ++c) {
                 to[c].take(Largest{residual[c] * factor, relative_error(residual[c], size[c]), residual[c],
-                                   size[c], x_scaled[c], 0, x[c], b[c]});
+                                   size[c], x_scaled[c], 0, std::abs(x[c]), std::abs(b[c])});
                 worst[c] = below_rounding * to[c].componentwise;
             }
         }
         for (Index c = 0; c < columns_of_block; ++c)
-            to[c].take(Largest{after[c], 0, before[c], sizes[c], x_before[c], 0, x_norms[c], b_norms[c]});
+            to[c].take(Largest{after[c], 0, before[c], sizes[c], x_before[c]});
     }
 };
 

@@ -222,7 +222,10 @@ template <class T> void DistributedMatrix<T>::take_blocks([[maybe_unused]] std::
                 Largest of_block[columns_of_block];
                 Pass<BlockSums, double>(local(), own_rows, this_thread, is_mirrored())
                     .run(
-                        op, [&](IndexRange some, BlockRow* to) { run_lanes<BeginBlock>(block, some, to); },
+                        op,
+                        [&](IndexRange some, BlockRow* to) {
+                            run_lanes<BeginBlock>(block, some, to, of_block);
+                        },
                         [&](int, IndexRange some, BlockRow const* from) {
                             run_lanes<TakeBlock>(block, some, from, of_block);
                         });

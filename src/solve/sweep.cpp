@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "factor/page_homes.hpp"
+#include "runtime/kept_pages.hpp"
 #include "simulation/schedule.hpp"
 #include "solve/add_runs.hpp"
 #include "trace/record.hpp"
@@ -81,6 +82,12 @@ void Sweep<T>::run(std::span<T* const> columns, SweepPart part, SparseBlock<T> c
     }
     number_tasks();
     TaskBody const body = [this](TaskId task, WorkerId worker) { execute(task, worker); };
+    if (moves_at_once() && !sparse_) load_all();
+    run_tasks(body, options);
+    if (moves_at_once()) store_all();
+}
+
+template <class T> void Sweep<T>::run_tasks(TaskBody const& body, RunOptions& options) {
     if (runs_alone()) {
         check(interrupt_);
         return team_.run_alone(graph(), body);
@@ -155,7 +162,7 @@ template <class T> void Sweep<T>::forward(SolveTask const& task, Worker& worker)
     Index const end = factor_.cblk(b.root).end_col;
     if (sparse_)
         load_sparse(first, end);
-    else
+    else if (!moves_at_once())
         load(first, end);
     if (part_ == SweepPart::backward || !is_reached(b.root)) {
         take_sums(number);
@@ -257,7 +264,45 @@ template <class T> void Sweep<T>::backward(TaskId task, Worker& worker) {
         backward_with_sums(task, worker);
     else if (part_ != SweepPart::forward && !structure_.is_kept(b.first))
         for (CblkId k = b.root; k >= b.first; --k) backward_cblk(k, worker);
-    store(factor_.cblk(b.first).first_col, factor_.cblk(b.root).end_col);
+    if (!moves_at_once()) store(factor_.cblk(b.first).first_col, factor_.cblk(b.root).end_col);
+}
+
+// Whether the entries of all rows move before and after the tasks. The order of the caller's rows uses whole
+// lines of the columns and of x_. But the workers do not touch the rows of their tasks first then.
+template <class T> bool Sweep<T>::moves_at_once() const {
+    return vectors_ >= columns_together && !messaging_ && has_one_node();
+}
+
+// Moves all entries, a square of rows and columns at a time.
+template <class T> template <class Body> void Sweep<T>::for_all_entries(Body const& body) {
+    constexpr Index rows_together = 64, ahead = 16;
+    Index const n = std::ssize(structure_.perm), workers = runs_alone() ? 1 : team_.size();
+    Index const* const perm = structure_.perm.data();
+    team_.for_each_worker(workers > 1, [&](WorkerId w) {
+        Index const last = n * (w + 1) / workers;
+        for (Index begin = n * w / workers; begin < last; begin += rows_together) {
+            Index const end = std::min(begin + rows_together, last);
+            for (Index j = 0; j < vectors_; j += columns_together) {
+                T* const* const columns = columns_.data() + j;
+                Index const count = std::min(columns_together, vectors_ - j);
+                for (Index i = begin; i < end; ++i) {
+                    T* const row = x_ + perm[i] * vectors_ + j;
+                    __builtin_prefetch(x_ + perm[std::min(i + ahead, n - 1)] * vectors_ + j, 1);
+                    for (Index c = 0; c < count; ++c) body(row[c], columns[c][i]);
+                }
+            }
+        }
+    });
+}
+
+template <class T> void Sweep<T>::load_all() {
+    bool const conjugate = conjugate_a_ != conjugated_;
+    for_all_entries([&](T& x, T const& given) { x = conj_if(conjugate, given); });
+}
+
+template <class T> void Sweep<T>::store_all() {
+    bool const conjugate = conjugate_a_ != conjugated_;
+    for_all_entries([&](T const& x, T& result) { result = conj_if(conjugate, x); });
 }
 
 // Moves entries between the columns of the caller and the rows of x_, some columns at a time: the entries of
@@ -265,7 +310,7 @@ template <class T> void Sweep<T>::backward(TaskId task, Worker& worker) {
 // lines. body(to, from) moves an entry.
 template <class T> template <class Body>
 void Sweep<T>::for_each_entry(Index first, Index end, Body const& body) {
-    constexpr Index columns_together = 64 / Index{sizeof(T)}, rows_together = 4096, ahead = 32;
+    constexpr Index rows_together = 4096, ahead = 32;
     Index const last = std::ssize(structure_.inverse) - 1;
     for (Index begin = first; begin < end; begin += rows_together)
         for (Index j = 0; j < vectors_; j += columns_together) {

@@ -61,6 +61,8 @@ template <class T> class Sweep {
     void run(std::span<T* const> columns, SweepPart part, SparseBlock<T> const* sparse = nullptr);
 
   private:
+    static constexpr Index columns_together = 64 / Index{sizeof(T)}; ///< Of a line.
+
     struct alignas(64) Worker { // written by one worker
         T* buffer = nullptr;
         Offset unchecked = 0; // multiplications since the last check of the interrupt
@@ -74,6 +76,11 @@ template <class T> class Sweep {
     [[nodiscard]] bool leaves_rows(SolveTask const& task) const;
     [[nodiscard]] RowBlock<T> sum_of_rows(SolveTask const& task) const;
     template <class Body> void for_each_entry(Index first, Index end, Body const& body);
+    template <class Body> void for_all_entries(Body const& body);
+    [[nodiscard]] bool moves_at_once() const;
+    void load_all();
+    void store_all();
+    void run_tasks(TaskBody const& body, RunOptions& options);
     void load(Index first, Index end);
     void load_sparse(Index first, Index end);
     void store(Index first, Index end);
