@@ -25,7 +25,7 @@ class Workspace {
         if (bytes < large)
             small_.reset(static_cast<std::byte*>(::operator new(bytes, alignment)));
         else
-            arena_ = Arena(bytes, Allocation::local);
+            arena_ = Arena::of_kept_pages(bytes, Allocation::local);
         size_ = bytes;
     }
     template <class E> [[nodiscard]] E* as() const {

@@ -276,9 +276,9 @@ template <class T> bool Sweep<T>::moves_at_once() const {
 // Moves all entries, a square of rows and columns at a time.
 template <class T> template <class Body> void Sweep<T>::for_all_entries(Body const& body) {
     constexpr Index rows_together = 64, ahead = 16;
-    Index const n = std::ssize(structure_.perm), workers = runs_alone() ? 1 : team_.size();
+    Index const n = std::ssize(structure_.perm), workers = team_.size();
     Index const* const perm = structure_.perm.data();
-    team_.for_each_worker(workers > 1, [&](WorkerId w) {
+    team_.for_each_worker(!runs_alone(), [&](WorkerId w) {
         Index const last = n * (w + 1) / workers;
         for (Index begin = n * w / workers; begin < last; begin += rows_together) {
             Index const end = std::min(begin + rows_together, last);

@@ -1,9 +1,10 @@
 // Times Espalier, KLU and PARDISO on small and irregular systems, with one thread:
 //
-//     small_systems [--only espalier,klu] [--mkl libmkl_rt.so] west0479.mtx circuit:50000 kkt:100 ...
+//     small_systems [--only espalier,klu] [--mkl libmkl_rt.so] [--columns N] west0479.mtx circuit:50000 ...
 //
 // prints a line of JSON for each system and solver, with medians of seconds. The solvers take turns. The
-// refactorization gets other values. PARDISO needs --mkl, the path of the library of oneMKL.
+// refactorization gets other values. PARDISO needs --mkl, the path of the library of oneMKL. --columns N
+// solves for N right-hand sides at once. The systems after --definite are positive definite.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -44,6 +45,8 @@ enum Phase { analysis, factorization, refactorization, substitution, phases };
 
 struct Settings {
     std::string only = "espalier,klu,pardiso", mkl;
+    Index columns = 1;
+    bool is_definite = false;
 };
 
 struct Candidate {
@@ -58,7 +61,7 @@ struct Candidate {
 
 double backward_error(CscMatrix<double> const& a, std::vector<double> const& values,
                       std::vector<double> const& x, std::vector<double> const& b) {
-    std::vector<double> residual = b, row(b.size(), 0.0);
+    std::vector<double> residual(b.begin(), b.begin() + a.rows), row(a.rows, 0.0); // of the first column
     CscMatrix<double> other = a;
     other.values = values;
     for_each_entry(MatrixOp::none, other, [&](Index i, Index j, double value) {
@@ -73,11 +76,15 @@ double backward_error(CscMatrix<double> const& a, std::vector<double> const& val
     return largest(residual) / (largest(row) * largest(x) + largest(b));
 }
 
-// New values near the old ones, the same in all storages.
-std::vector<double> changed(CscMatrix<double> const& a) {
+// New values near the old ones, the same in all storages. Rows and columns of a definite matrix are scaled,
+// which keeps it definite.
+std::vector<double> changed(CscMatrix<double> const& a, bool is_definite) {
     std::vector<double> values = a.values;
     for_each_entry(a, [&](Index i, Index j, Offset p) {
-        values[p] *= SplitMix64::uniform_at(5, std::max(i, j) * a.cols + std::min(i, j), 0.9, 1.1);
+        if (is_definite)
+            values[p] *= SplitMix64::uniform_at(5, i, 0.9, 1.1) * SplitMix64::uniform_at(5, j, 0.9, 1.1);
+        else
+            values[p] *= SplitMix64::uniform_at(5, std::max(i, j) * a.cols + std::min(i, j), 0.9, 1.1);
     });
     return values;
 }
@@ -99,15 +106,16 @@ void compare(std::string const& name, Settings const& settings) {
     std::vector<Candidate> candidates;
     auto const add = [&](char const* solver, CscMatrix<double> const& matrix, auto const& make) {
         if (settings.only.find(solver) != std::string::npos)
-            candidates.push_back({solver, make(), matrix, changed(matrix), {}, 0, {}});
+            candidates.push_back({solver, make(), matrix, changed(matrix, settings.is_definite), {}, 0, {}});
     };
-    add("espalier", a, [&] { return espalier_solver(a); });
+    add("espalier", a, [&] { return espalier_solver(a, settings.is_definite); });
     add("klu", full, [&] { return klu_solver(full); });
-    if (!settings.mkl.empty()) add("pardiso", a, [&] { return pardiso_solver(a, settings.mkl); });
+    if (!settings.mkl.empty())
+        add("pardiso", a, [&] { return pardiso_solver(a, settings.is_definite, settings.mkl); });
     if (candidates.empty())
         throw Error(Status::usage, fmt::format("--only {} names none of espalier, klu{}", settings.only,
                                                settings.mkl.empty() ? "; pardiso needs --mkl" : ", pardiso"));
-    std::vector<double> const b(a.cols, 1.0);
+    std::vector<double> const b(a.cols * settings.columns, 1.0);
     constexpr int least_passes = 6, most_passes = 200000;
     constexpr double most_seconds = 3;
     // In all orders, because a solver is slower after one that has filled the caches.
@@ -120,13 +128,13 @@ void compare(std::string const& name, Settings const& settings) {
         std::ranges::next_permutation(order);
     }
     for (Candidate const& one : candidates) {
-        fmt::print(
-            "{{\"matrix\": \"{}\", \"n\": {}, \"nnz\": {}, \"solver\": \"{}\", \"analysis_s\": {:.3e}, "
-            "\"factor_s\": {:.3e}, \"refactor_s\": {:.3e}, \"solve_s\": {:.3e}, \"error\": {:.1e}, "
-            "\"passes\": {}, \"path\": \"{}\"}}\n",
-            name, a.cols, full.stored(), one.name, median(one.times[analysis]),
-            median(one.times[factorization]), median(one.times[refactorization]),
-            median(one.times[substitution]), one.error, one.times[0].size(), one.path);
+        fmt::print("{{\"matrix\": \"{}\", \"n\": {}, \"nnz\": {}, \"columns\": {}, \"solver\": \"{}\", "
+                   "\"analysis_s\": {:.3e}, "
+                   "\"factor_s\": {:.3e}, \"refactor_s\": {:.3e}, \"solve_s\": {:.3e}, \"error\": {:.1e}, "
+                   "\"passes\": {}, \"path\": \"{}\"}}\n",
+                   name, a.cols, full.stored(), settings.columns, one.name, median(one.times[analysis]),
+                   median(one.times[factorization]), median(one.times[refactorization]),
+                   median(one.times[substitution]), one.error, one.times[0].size(), one.path);
         std::fflush(stdout);
     }
 }
@@ -143,6 +151,10 @@ int main(int argc, char** argv) {
                 settings.only = argv[++k];
             else if (argument == "--mkl" && k + 1 < argc)
                 settings.mkl = argv[++k];
+            else if (argument == "--columns" && k + 1 < argc)
+                settings.columns = std::max(1, std::stoi(argv[++k]));
+            else if (argument == "--definite")
+                settings.is_definite = true;
             else
                 espalier::small_systems::compare(argument, settings);
         }

@@ -17,7 +17,7 @@ namespace {
 
 class Ours : public SmallSolver {
   public:
-    explicit Ours(CscMatrix<double> const& a) : a_(a) { release(); }
+    Ours(CscMatrix<double> const& a, bool is_definite) : a_(a), is_definite_(is_definite) { release(); }
 
     void analyze() override { solver_->analyze(a_); }
     void factorize() override { solver_->factorize(a_); }
@@ -25,10 +25,11 @@ class Ours : public SmallSolver {
         a_.values = values;
         solver_->factorize(a_);
     }
-    void solve(std::vector<double>& x) override { solver_->solve_in_place(x); }
+    void solve(std::vector<double>& x) override { solver_->solve_in_place(x, std::ssize(x) / a_.cols); }
     void release() override {
         Options options;
         options.threads = 1;
+        if (is_definite_) options.factorization = Factorization::llh;
         solver_ = std::make_unique<Solver<double>>(options);
     }
     [[nodiscard]] std::string path() const override {
@@ -38,6 +39,7 @@ class Ours : public SmallSolver {
 
   private:
     CscMatrix<double> a_;
+    bool is_definite_;
     std::unique_ptr<Solver<double>> solver_;
 };
 
@@ -63,7 +65,8 @@ class Klu : public SmallSolver {
         require(klu_refactor(ptr_.data(), ind_.data(), values_.data(), symbolic_, numeric_, &common_) != 0);
     }
     void solve(std::vector<double>& x) override {
-        require(klu_solve(symbolic_, numeric_, static_cast<int>(x.size()), 1, x.data(), &common_) != 0);
+        int const n = static_cast<int>(ptr_.size() - 1), columns = static_cast<int>(x.size()) / n;
+        require(klu_solve(symbolic_, numeric_, n, columns, x.data(), &common_) != 0);
     }
     void release() override { release_all(); }
 
@@ -86,9 +89,12 @@ class Klu : public SmallSolver {
 class Pardiso : public SmallSolver {
   public:
     // Its rows are the columns here: of symmetric matrices the upper triangle, of others the transpose.
-    Pardiso(CscMatrix<double> const& a, std::string const& library)
-        : type_(a.symmetry == Symmetry::general ? 11 : -2), ptr_(a.col_ptr.begin(), a.col_ptr.end()),
-          ind_(a.row_ind.begin(), a.row_ind.end()), values_(a.values), solution_(a.cols) {
+    Pardiso(CscMatrix<double> const& a, bool is_definite, std::string const& library)
+        : type_(a.symmetry == Symmetry::general ? 11
+                : is_definite                   ? 2
+                                                : -2),
+          ptr_(a.col_ptr.begin(), a.col_ptr.end()), ind_(a.row_ind.begin(), a.row_ind.end()),
+          values_(a.values), solution_(a.cols) {
         setenv("MKL_THREADING_LAYER", "SEQUENTIAL", 0);
         setenv("MKL_INTERFACE_LAYER", "LP64", 0);
         void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
@@ -96,11 +102,11 @@ class Pardiso : public SmallSolver {
         run_ = reinterpret_cast<Run>(dlsym(handle, "pardiso"));
         if (!run_) throw Error(Status::io_error, fmt::format("{} has no function pardiso", library));
         settings_[0] = 1;
-        settings_[1] = 2;                    // METIS
-        settings_[9] = type_ == 11 ? 13 : 8; // small pivots
-        settings_[10] = settings_[12] = 1;   // scaling and matching
-        settings_[11] = type_ == 11 ? 2 : 0; // solves with the transpose
-        settings_[34] = 1;                   // counts from 0
+        settings_[1] = 2;                                   // METIS
+        settings_[9] = type_ == 11 ? 13 : 8;                // small pivots
+        settings_[10] = settings_[12] = type_ == 2 ? 0 : 1; // scaling and matching
+        settings_[11] = type_ == 11 ? 2 : 0;                // solves with the transpose
+        settings_[34] = 1;                                  // counts from 0
     }
     ~Pardiso() override {
         try {
@@ -116,6 +122,7 @@ class Pardiso : public SmallSolver {
         phase(22);
     }
     void solve(std::vector<double>& x) override {
+        solution_.resize(x.size());
         phase(33, x.data());
         x.swap(solution_);
     }
@@ -127,9 +134,10 @@ class Pardiso : public SmallSolver {
 
     void phase(int number, double* x = nullptr) {
         int const one = 1, zero = 0, n = static_cast<int>(ptr_.size() - 1);
+        int const columns = static_cast<int>(solution_.size()) / n;
         int error = 0;
         run_(handle_.data(), &one, &one, &type_, &number, &n, values_.data(), ptr_.data(), ind_.data(),
-             nullptr, &one, settings_.data(), &zero, x, solution_.data(), &error);
+             nullptr, &columns, settings_.data(), &zero, x, solution_.data(), &error);
         if (error != 0)
             throw Error(Status::internal, fmt::format("PARDISO returned {} in phase {}", error, number));
     }
@@ -144,16 +152,17 @@ class Pardiso : public SmallSolver {
 
 } // namespace
 
-std::unique_ptr<SmallSolver> espalier_solver(CscMatrix<double> const& a) {
-    return std::make_unique<Ours>(a);
+std::unique_ptr<SmallSolver> espalier_solver(CscMatrix<double> const& a, bool is_definite) {
+    return std::make_unique<Ours>(a, is_definite);
 }
 
 std::unique_ptr<SmallSolver> klu_solver(CscMatrix<double> const& a) {
     return std::make_unique<Klu>(a);
 }
 
-std::unique_ptr<SmallSolver> pardiso_solver(CscMatrix<double> const& a, std::string const& library) {
-    return std::make_unique<Pardiso>(a, library);
+std::unique_ptr<SmallSolver> pardiso_solver(CscMatrix<double> const& a, bool is_definite,
+                                            std::string const& library) {
+    return std::make_unique<Pardiso>(a, is_definite, library);
 }
 
 } // namespace espalier::small_systems

@@ -1,4 +1,4 @@
-// One interface to the three solvers, for systems with one right-hand side on one thread.
+// One interface to the three solvers on one thread.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ class SmallSolver {
     virtual void factorize() = 0;
     /// Factorizes other values with the earlier analysis and, if the solver supports it, the earlier pivots.
     virtual void refactorize(std::vector<double> const& values) = 0;
-    /// x := A^-1 x, without refinement.
+    /// x := A^-1 x for all columns of x, without refinement.
     virtual void solve(std::vector<double>& x) = 0;
     /// Releases analysis and factors.
     virtual void release() = 0;
@@ -26,10 +26,12 @@ class SmallSolver {
     [[nodiscard]] virtual std::string path() const { return {}; }
 };
 
-std::unique_ptr<SmallSolver> espalier_solver(CscMatrix<double> const& a);
+/// `is_definite`: the matrix is positive definite.
+std::unique_ptr<SmallSolver> espalier_solver(CscMatrix<double> const& a, bool is_definite);
 /// Needs both triangles of symmetric matrices.
 std::unique_ptr<SmallSolver> klu_solver(CscMatrix<double> const& a);
 /// `library` is a path of libmkl_rt.so.
-std::unique_ptr<SmallSolver> pardiso_solver(CscMatrix<double> const& a, std::string const& library);
+std::unique_ptr<SmallSolver> pardiso_solver(CscMatrix<double> const& a, bool is_definite,
+                                            std::string const& library);
 
 } // namespace espalier::small_systems
