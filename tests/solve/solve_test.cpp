@@ -89,14 +89,17 @@ TEST(Solve, KeptMemoryGivesTheSameBits) {
 
 TEST(Solve, LeavesEntriesBetweenTheColumnsUnchanged) {
     auto const a = random_system<double>(Factorization::lu, 40, 2);
-    Factorized<double> f(a, Factorization::lu, 2);
     Index const ld = 47;
-    std::vector<double> x(static_cast<std::size_t>(ld * 3), 1.0);
-    solve<double>(f.factor, f.plan, {x.data(), 40, 3, ld}, f.team);
-    for (Index j = 0; j < 3; ++j) {
-        EXPECT_NE(x[static_cast<std::size_t>(j * ld + 39)], 1.0);
-        for (Index i = 40; i < ld; ++i) EXPECT_EQ(x[static_cast<std::size_t>(j * ld + i)], 1.0);
-    }
+    for (int const workers : {1, 2, 3})
+        for (Index const nrhs : {3, 20}) { // few columns move branch by branch, many at once
+            Factorized<double> f(a, Factorization::lu, workers);
+            std::vector<double> x(static_cast<std::size_t>(ld * nrhs), 1.0);
+            solve<double>(f.factor, f.plan, {x.data(), 40, nrhs, ld}, f.team);
+            for (Index j = 0; j < nrhs; ++j) {
+                EXPECT_NE(x[static_cast<std::size_t>(j * ld + 39)], 1.0);
+                for (Index i = 40; i < ld; ++i) EXPECT_EQ(x[static_cast<std::size_t>(j * ld + i)], 1.0);
+            }
+        }
 }
 
 TEST(Solve, RefusesRightHandSidesOfAnotherSize) {
