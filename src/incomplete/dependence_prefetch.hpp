@@ -15,18 +15,31 @@ template <class T, int B> class DependencePrefetch {
         : lower_(lower), upper_(upper), inverse_(inverse),
           end_(B > 1 || lower.num_blocks() >= long_row * lower.num_rows() ? lower.num_rows() : 0) {}
 
-    /// Called before the factorization of row p. The place of a row of U must be in the cache before its
-    /// blocks can be prefetched, so there are two steps.
+    /// Whether before() prefetches.
+    [[nodiscard]] bool is_active() const { return end_ > 0; }
+    /// Called before the factorization of the row with this number in the order of the factorization;
+    /// position_of(number) is its position. The place of a row of U must be in the cache before its blocks
+    /// can be prefetched, so there are two steps.
+    template <class PositionOf>
+    [[gnu::always_inline]] inline void before(BlockRow number, PositionOf const& position_of) const {
+        auto const visit_later = [&](BlockRow later, auto const& visit) __attribute__((always_inline)) {
+            if (later < end_) visit_dependences(position_of(later), visit);
+        };
+        visit_later(
+            number + 2 * rows_ahead, [&](BlockRow k) __attribute__((always_inline)) {
+                upper_.prefetch_place(k);
+                prefetch<block_bytes>(inverse_ + Index(k) * block_entries);
+            });
+        visit_later(
+            number + rows_ahead, [&](BlockRow k) __attribute__((always_inline)) {
+                Offset const begin = upper_.begin(k);
+                prefetch<blocks * sizeof(BlockRow)>(upper_.columns() + begin);
+                prefetch<blocks * block_bytes>(upper_.values() + begin * block_entries);
+            });
+    }
+    /// The rows are factorized in the order of their positions.
     [[gnu::always_inline]] inline void before(BlockRow p) const {
-        visit_dependences(p + 2 * rows_ahead, [&](BlockRow k) __attribute__((always_inline)) {
-            upper_.prefetch_place(k);
-            prefetch<block_bytes>(inverse_ + Index(k) * block_entries);
-        });
-        visit_dependences(p + rows_ahead, [&](BlockRow k) __attribute__((always_inline)) {
-            Offset const begin = upper_.begin(k);
-            prefetch<blocks * sizeof(BlockRow)>(upper_.columns() + begin);
-            prefetch<blocks * block_bytes>(upper_.values() + begin * block_entries);
-        });
+        before(p, [](BlockRow later) { return later; });
     }
 
   private:
@@ -39,7 +52,6 @@ template <class T, int B> class DependencePrefetch {
 
     template <class Visit>
     [[gnu::always_inline]] inline void visit_dependences(BlockRow p, Visit const& visit) const {
-        if (p >= end_) return;
         BlockRow const* column = lower_.columns() + lower_.begin(p);
         std::int32_t const length = lower_.length(p), stride = lower_.stride(p);
         for (std::int32_t e = 0; e < length; ++e, column += stride) visit(*column);

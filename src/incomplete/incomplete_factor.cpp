@@ -190,7 +190,7 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
     }
 
     template <int R> void sweep(TriangularPart part, Factors const& factors, SweepVectors const& vectors) {
-        ChunkSweep const sweep_chunk = chunk_sweep<R>();
+        ChunkSweep const sweep_of_chunk = chunk_sweep<R>();
         std::int64_t const first_task = number_tasks(2 * order_.num_chunks());
         runs_->run(
             part,
@@ -198,12 +198,12 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
                 auto const scope = recorded(w, trace::Kind::forward, first_task + chunk);
                 if (T const* const b = vectors.b)
                     visit_entries<R>(chunk, vectors.work, b, [](T& entry, T const& given) { entry = given; });
-                (this->*sweep_chunk)(factors.lower, SweepDirection::forward, chunk, vectors.work);
+                (this->*sweep_of_chunk)(factors.lower, SweepDirection::forward, chunk, vectors.work);
             },
             [&](std::int32_t chunk, WorkerId w) {
                 auto const scope =
                     recorded(w, trace::Kind::backward, first_task + order_.num_chunks() + chunk);
-                (this->*sweep_chunk)(factors.upper, SweepDirection::backward, chunk, vectors.work);
+                (this->*sweep_of_chunk)(factors.upper, SweepDirection::backward, chunk, vectors.work);
                 if (T* const x = vectors.x)
                     visit_entries<R>(chunk, vectors.work, x,
                                      [](T const& entry, T& result) { result = entry; });
