@@ -82,9 +82,11 @@ void Sweep<T>::run(std::span<T* const> columns, SweepPart part, SparseBlock<T> c
     }
     number_tasks();
     TaskBody const body = [this](TaskId task, WorkerId worker) { execute(task, worker); };
-    if (moves_at_once() && !sparse_) load_all();
+    // Not with several NUMA nodes, on which the workers of the tasks have to touch the rows first.
+    moves_at_once_ = vectors_ >= columns_together && !messaging_ && (runs_alone() || has_one_node());
+    if (moves_at_once_ && !sparse_) load_all();
     run_tasks(body, options);
-    if (moves_at_once()) store_all();
+    if (moves_at_once_) store_all();
 }
 
 template <class T> void Sweep<T>::run_tasks(TaskBody const& body, RunOptions& options) {
@@ -162,7 +164,7 @@ template <class T> void Sweep<T>::forward(SolveTask const& task, Worker& worker)
     Index const end = factor_.cblk(b.root).end_col;
     if (sparse_)
         load_sparse(first, end);
-    else if (!moves_at_once())
+    else if (!moves_at_once_)
         load(first, end);
     if (part_ == SweepPart::backward || !is_reached(b.root)) {
         take_sums(number);
@@ -264,16 +266,11 @@ template <class T> void Sweep<T>::backward(TaskId task, Worker& worker) {
         backward_with_sums(task, worker);
     else if (part_ != SweepPart::forward && !structure_.is_kept(b.first))
         for (CblkId k = b.root; k >= b.first; --k) backward_cblk(k, worker);
-    if (!moves_at_once()) store(factor_.cblk(b.first).first_col, factor_.cblk(b.root).end_col);
+    if (!moves_at_once_) store(factor_.cblk(b.first).first_col, factor_.cblk(b.root).end_col);
 }
 
-// Whether the entries of all rows move before and after the tasks. The order of the caller's rows uses whole
-// lines of the columns and of x_. But the workers do not touch the rows of their tasks first then.
-template <class T> bool Sweep<T>::moves_at_once() const {
-    return vectors_ >= columns_together && !messaging_ && has_one_node();
-}
-
-// Moves all entries, a square of rows and columns at a time.
+// Moves the entries of all rows in the order of the caller, which uses whole lines of the columns and of x_:
+// a square of rows and columns at a time.
 template <class T> template <class Body> void Sweep<T>::for_all_entries(Body const& body) {
     constexpr Index rows_together = 64, ahead = 16;
     Index const n = std::ssize(structure_.perm), workers = team_.size();

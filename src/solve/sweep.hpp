@@ -10,8 +10,9 @@
 //     forward   L, below(k)                L, below(k)        U^T, upper(k)
 //     backward  L^op, below(k)             U, upper(k)        L^T, below(k)
 //
-// where L^op is L^T or L^H. The rest of op(A) is conj(A), and conj(A) x = b is A conj(x) = conj(b): a branch
-// conjugates the vectors when it loads and when it stores them.
+// where L^op is L^T or L^H. The rest of op(A) is conj(A), and conj(A) x = b is A conj(x) = conj(b): the
+// vectors are conjugated when they are loaded and stored. Each branch loads and stores its rows. Many vectors
+// are loaded before the tasks and stored afterwards instead, if there are one process and one NUMA node.
 //
 // A cblk with delayed columns (factor/delayed_panel.hpp) gathers its entries of the vectors by the numbers of
 // its rows and columns, which may be those of descendants. The rows left over remain in place for its parent.
@@ -76,17 +77,16 @@ template <class T> class Sweep {
     [[nodiscard]] bool leaves_rows(SolveTask const& task) const;
     [[nodiscard]] RowBlock<T> sum_of_rows(SolveTask const& task) const;
     template <class Body> void for_each_entry(Index first, Index end, Body const& body);
-    template <class Body> void for_all_entries(Body const& body);
-    [[nodiscard]] bool moves_at_once() const;
-    void load_all();
-    void store_all();
-    void run_tasks(TaskBody const& body, RunOptions& options);
     void load(Index first, Index end);
     void load_sparse(Index first, Index end);
     void store(Index first, Index end);
+    template <class Body> void for_all_entries(Body const& body);
+    void load_all();
+    void store_all();
 
     [[nodiscard]] TaskGraph const& graph() const { return rehomed_ ? *rehomed_ : plan_.solve.graph; }
     [[nodiscard]] bool runs_alone() const;
+    void run_tasks(TaskBody const& body, RunOptions& options);
     void number_tasks();
     void execute(TaskId task, WorkerId worker);
     [[nodiscard]] Block sum_for(BranchId number);
@@ -192,6 +192,7 @@ template <class T> class Sweep {
     std::vector<std::int32_t> levels_; ///< Levels of the cblks in the tree, for a trace.
     SweepNumbers numbers_;             ///< Numbers of tasks and messages, for a trace.
     Index vectors_ = 0;
+    bool moves_at_once_ = false; ///< Whether all rows are loaded before and stored after the tasks.
     bool conjugated_ = false; ///< Transposes the block (RowBlock), not A.
 };
 
