@@ -273,6 +273,7 @@ void arrange_rows(ExecutionOrder& order, RowPattern const& pattern, RowPattern c
             blocks.push_back(p);
     blocks.push_back(pattern.num_rows);
     LargeVector<std::int32_t> depths(pattern.num_rows);
+    order.follows_closely = are_lines(dependences, 2);
     order.begins_depth.resize(pattern.num_rows);
     order.position_of.resize(pattern.num_rows);
     order.row_at.resize(pattern.num_rows);

@@ -47,6 +47,9 @@ struct ExecutionOrder {
     /// By position: 1 if the row is the first of its depth in its block of rows (row_arrangement.hpp),
     /// otherwise 0. A row with 1 and the rows with 0 that follow it do not depend on each other.
     std::vector<std::uint8_t> begins_depth;
+    /// Whether most rows depend on one of the two rows before them in the pattern. In ascending order, such a
+    /// row waits for the pivot of that row.
+    bool follows_closely = false;
     std::vector<std::int32_t> worker_ptr; ///< Worker w has the chunks worker_ptr[w] .. worker_ptr[w + 1] - 1.
     std::vector<BlockRow> chunk_ptr;      ///< Chunk c has the positions chunk_ptr[c] .. chunk_ptr[c + 1] - 1.
     WaitLists forward, backward;

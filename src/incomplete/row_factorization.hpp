@@ -242,21 +242,14 @@ template <class T, class Visit>
     }
 }
 
-/// Calls visit(column) for the entries of a row of scalars.
-template <class T, class Visit>
-void visit_row_columns(RowStorage<T> const& part, BlockRow p, Visit const& visit) {
-    BlockRow const* column = part.columns() + part.begin(p);
-    for (std::int32_t e = 0; e < part.length(p); ++e, column += part.stride(p)) visit(*column);
-}
-
 /// Rows of scalars. `current_row` has an entry for each column. Entries outside of the pattern of the row are
 /// also updated, but never read, which is faster than looking for the others.
 template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
   public:
     RowFactorization(FactorArrays<T> const& arrays, Arena const& current_row, std::int32_t)
         : arrays_(arrays), prefetch_(arrays.lower, arrays.upper, arrays.inverse),
-          ascends_(prefetch_.is_active() && !waits_in_ascending_order(arrays.lower, arrays.order)),
-          row_(current_row.as<T>().data()) {}
+          ascends_(prefetch_.is_active() && !arrays.order.follows_closely), row_(current_row.as<T>().data()) {
+    }
 
     void load_rows(BlockRow first, BlockRow end) noexcept override {
         auto const& order = arrays_.order;
@@ -281,24 +274,6 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
     }
 
   private:
-    /// Whether at least half of the rows depend on one of the two rows before them in ascending order, as in
-    /// lattices and in orders of small bandwidth. Such a row would wait for the pivot of that row. Looks at
-    /// some rows only.
-    static bool waits_in_ascending_order(RowStorage<T> const& lower, ExecutionOrder const& order) {
-        constexpr BlockRow rows_looked_at = 500, shortly = 2;
-        BlockRow const step = std::max(1, lower.num_rows() / rows_looked_at);
-        BlockRow waiting = 0, looked_at = 0;
-        for (BlockRow p = step / 2; p < lower.num_rows(); p += step, ++looked_at) {
-            bool waits = false;
-            visit_row_columns(lower, p, [&](BlockRow k) {
-                waits = waits ||
-                        (order.row_at[k] < order.row_at[p] && order.row_at[p] - order.row_at[k] <= shortly);
-            });
-            waiting += waits ? 1 : 0;
-        }
-        return 2 * waiting >= looked_at;
-    }
-
     static constexpr BlockRow rows_ahead = 2; ///< By which prefetches of values of A run ahead.
 
     /// Copies the values of row p. Prefetches those of a later row.

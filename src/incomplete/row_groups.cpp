@@ -17,10 +17,10 @@ template <class Body> void share_among_threads(int threads, Index size, Body con
     });
 }
 
-/// Whether row i depends on the row before.
-bool follows(RowPattern const& dependences, BlockRow i) {
+/// Whether row i depends on one of the `reach` rows before.
+bool follows(RowPattern const& dependences, BlockRow i, BlockRow reach = 1) {
     Offset const at = dependences.diagonal[i];
-    return at > dependences.ptr[i] && dependences.cols[at - 1] == i - 1;
+    return at > dependences.ptr[i] && dependences.cols[at - 1] >= i - reach;
 }
 
 /// The edges that begin at the groups of one thread.
@@ -50,12 +50,12 @@ Edges edges_of(GroupedRows const& groups, RowPattern const& dependences, TaskId 
 
 } // namespace
 
-bool are_lines(RowPattern const& dependences) {
+bool are_lines(RowPattern const& dependences, BlockRow reach) {
     constexpr BlockRow most_examined = 1 << 12; // nearly
     BlockRow const step = std::max(1, dependences.num_rows / most_examined);
     BlockRow examined = 0, following = 0;
     for (Index i = 0; i < dependences.num_rows; i += step, ++examined)
-        if (follows(dependences, static_cast<BlockRow>(i))) ++following;
+        if (follows(dependences, static_cast<BlockRow>(i), reach)) ++following;
     return 2 * Index(following) > examined;
 }
 

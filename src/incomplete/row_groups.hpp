@@ -16,9 +16,9 @@ struct GroupedRows {
     TaskGraph graph;                  ///< Equal to the graph of quotient_graph().
 };
 
-/// Whether most rows depend on the row before, as in lines of a grid. Row i depends on the rows lower(i) of a
-/// symmetric pattern. Examines a regular sample of the rows.
-bool are_lines(RowPattern const& dependences);
+/// Whether most rows depend on one of the `reach` rows before, as in lines of a grid. Row i depends on the
+/// rows lower(i) of a symmetric pattern. Examines a regular sample of the rows.
+bool are_lines(RowPattern const& dependences, BlockRow reach = 1);
 
 /// Lines of at most `length` rows, each of which depends on the row before. Returns GroupedRows::row_ptr.
 std::vector<BlockRow> lines_of_rows(RowPattern const& dependences, BlockRow length, int threads);

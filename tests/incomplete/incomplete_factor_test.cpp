@@ -30,12 +30,15 @@ template <class T> T random_value(std::mt19937& random) {
     }
 }
 
-/// A matrix of sparse, full b x b blocks with a dominant diagonal. Block row i has about four blocks.
-template <class T> CscMatrix<T> block_matrix(Index blocks, int b, Symmetry symmetry, unsigned seed) {
+/// A matrix of sparse, full b x b blocks with a dominant diagonal. A block row has about `blocks_beside`
+/// blocks at random places beside the diagonal.
+template <class T>
+CscMatrix<T> block_matrix(Index blocks, int b, Symmetry symmetry, unsigned seed, unsigned blocks_beside = 2) {
     std::mt19937 random(seed);
     std::vector<char> present(blocks * blocks);
     for (Index i = 0; i < blocks; ++i)
-        for (Index j = 0; j < blocks; ++j) present[i + j * blocks] = i == j || random() % blocks < 2;
+        for (Index j = 0; j < blocks; ++j)
+            present[i + j * blocks] = i == j || random() % blocks < blocks_beside;
     return matrix_of<T>(blocks * b, symmetry, [&](Index i, Index j) {
         if (!present[i / b + j / b * blocks]) return T(0);
         if (i == j) return T(static_cast<Real<T>>(8 * b));
@@ -231,6 +234,26 @@ TYPED_TEST(IncompleteFactorOf, OfBlocksWithAGapIsTheFactorWithAZero) {
             EXPECT_EQ(solve<T>(gap, options, team_of(2), b), solve<T>(whole, options, team_of(2), b));
         }
     }
+}
+
+// Rows of this kind are factorized in ascending order, not in that of the sweeps.
+TYPED_TEST(IncompleteFactorOf, OfLongRowsAtRandomPlacesIsTheTextbookFactor) {
+    using T = TypeParam;
+    auto const a = block_matrix<T>(300, 1, Symmetry::general, 4, 24);
+    auto const pattern = block_pattern(a, 1);
+    EXPECT_FALSE(make_execution_order(pattern, 1, "one").follows_closely);
+    EXPECT_GE(pattern.num_blocks(), (2 * 8 + 1) * a.rows);
+    auto const in_pattern = [&](Index i, Index j) {
+        auto const row = pattern.row(static_cast<BlockRow>(i));
+        return std::binary_search(row.begin(), row.end(), static_cast<BlockRow>(j));
+    };
+    auto const b = random_vector<T>(a.rows, 2);
+    auto const expected = reference_solve(a, in_pattern, b);
+    auto const x = solve<T>(a, {.levels = 0}, team_of(1), b);
+    EXPECT_LT(difference(x, expected), this->tolerance);
+    for (int const workers : {2, 3})
+        for (char const* text : {"", "D(10)", "F(4)"})
+            EXPECT_EQ(solve<T>(a, {.levels = 0, .coarse_string = text}, team_of(workers), b), x);
 }
 
 TYPED_TEST(IncompleteFactorOf, HasTheSameBitsForAllWorkersAndCoarseStrings) {

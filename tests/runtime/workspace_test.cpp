@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "runtime/kept_pages.hpp"
+
 namespace espalier {
 namespace {
 
@@ -30,6 +32,7 @@ TEST(Workspace, IsAlignedForVectors) {
 }
 
 TEST(Workspace, LargeMemoryIsUntouchedOnce) {
+    release_kept_pages();
     Workspace memory;
     EXPECT_TRUE(memory.take_untouched().empty());
     memory.grow(1000);
@@ -41,6 +44,21 @@ TEST(Workspace, LargeMemoryIsUntouchedOnce) {
     EXPECT_TRUE(memory.take_untouched().empty());
     memory.grow(3 * Arena::alignment);
     EXPECT_EQ(memory.take_untouched().size(), 3 * Arena::alignment);
+}
+
+TEST(Workspace, PagesOfEarlierWorkspacesNeedNoTouch) {
+    release_kept_pages();
+    std::byte* earlier = nullptr;
+    {
+        Workspace memory;
+        memory.grow(5 * Arena::alignment);
+        earlier = memory.as<std::byte>();
+    }
+    Workspace memory;
+    memory.grow(5 * Arena::alignment);
+    if (!has_one_node()) GTEST_SKIP() << "nothing is kept with several NUMA nodes";
+    EXPECT_EQ(memory.as<std::byte>(), earlier);
+    EXPECT_TRUE(memory.take_untouched().empty());
 }
 
 } // namespace
