@@ -20,7 +20,7 @@ inline int parts_of_pass(Offset stored, int workers) {
     return workers > 1 && stored >= worth_dividing ? 2 : 1;
 }
 
-// Touches memory for the rows of a pass, each worker a part, unless that was done or it is small.
+// Each worker touches a part of the memory for the rows of a pass, if Workspace::take_untouched() returns it.
 inline void touch_rows(Workspace& memory, RowWorkers const& workers) {
     std::span<std::byte> const all = memory.take_untouched();
     if (all.empty()) return;

@@ -1,5 +1,5 @@
-// Memory for numbers and vectors of numbers that are written before they are read. Large ones can be touched
-// before they are used.
+// Memory for numbers and vectors of numbers that are written before they are read. Large ones are on pages
+// that this process has used before (kept_pages.hpp), or can be touched before they are used.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,8 @@ class Workspace {
     template <class E> [[nodiscard]] E* as() const {
         return reinterpret_cast<E*>(small_ ? small_.get() : arena_.data());
     }
-    /// The whole memory if it is large and was not returned by this function before; otherwise nothing.
+    /// The whole memory if it is large, its pages are new, and this function has not returned it before;
+    /// otherwise nothing.
     [[nodiscard]] std::span<std::byte> take_untouched() {
         if (!arena_.fresh()) return {};
         arena_.mark_used();

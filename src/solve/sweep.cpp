@@ -84,9 +84,9 @@ void Sweep<T>::run(std::span<T* const> columns, SweepPart part, SparseBlock<T> c
     TaskBody const body = [this](TaskId task, WorkerId worker) { execute(task, worker); };
     // Not with several NUMA nodes, on which the workers of the tasks have to touch the rows first.
     moves_at_once_ = vectors_ >= columns_together && !messaging_ && (runs_alone() || has_one_node());
-    if (moves_at_once_ && !sparse_) load_all();
+    if (moves_at_once_ && !sparse_) move_all_rows(loading());
     run_tasks(body, options);
-    if (moves_at_once_) store_all();
+    if (moves_at_once_) move_all_rows(storing());
 }
 
 template <class T> void Sweep<T>::run_tasks(TaskBody const& body, RunOptions& options) {
@@ -165,7 +165,7 @@ template <class T> void Sweep<T>::forward(SolveTask const& task, Worker& worker)
     if (sparse_)
         load_sparse(first, end);
     else if (!moves_at_once_)
-        load(first, end);
+        move_rows(first, end, loading());
     if (part_ == SweepPart::backward || !is_reached(b.root)) {
         take_sums(number);
         return keep_states(b.first, b.root);
@@ -266,12 +266,12 @@ template <class T> void Sweep<T>::backward(TaskId task, Worker& worker) {
         backward_with_sums(task, worker);
     else if (part_ != SweepPart::forward && !structure_.is_kept(b.first))
         for (CblkId k = b.root; k >= b.first; --k) backward_cblk(k, worker);
-    if (!moves_at_once_) store(factor_.cblk(b.first).first_col, factor_.cblk(b.root).end_col);
+    if (!moves_at_once_) move_rows(factor_.cblk(b.first).first_col, factor_.cblk(b.root).end_col, storing());
 }
 
-// Moves the entries of all rows in the order of the caller, which uses whole lines of the columns and of x_:
-// a square of rows and columns at a time.
-template <class T> template <class Body> void Sweep<T>::for_all_entries(Body const& body) {
+// Moves the entries of all rows in the order of the caller, which uses whole cache lines of the columns and
+// of x_. A square of rows and columns moves at a time.
+template <class T> template <class Move> void Sweep<T>::move_all_rows(Move const& move) {
     constexpr Index rows_together = 64, ahead = 16;
     Index const n = std::ssize(structure_.perm), workers = team_.size();
     Index const* const perm = structure_.perm.data();
@@ -285,58 +285,40 @@ template <class T> template <class Body> void Sweep<T>::for_all_entries(Body con
                 for (Index i = begin; i < end; ++i) {
                     T* const row = x_ + perm[i] * vectors_ + j;
                     __builtin_prefetch(x_ + perm[std::min(i + ahead, n - 1)] * vectors_ + j, 1);
-                    for (Index c = 0; c < count; ++c) body(row[c], columns[c][i]);
+                    for (Index c = 0; c < count; ++c) move(row[c], columns[c][i]);
                 }
             }
         }
     });
 }
 
-template <class T> void Sweep<T>::load_all() {
-    bool const conjugate = conjugate_a_ != conjugated_;
-    for_all_entries([&](T& x, T const& given) { x = conj_if(conjugate, given); });
-}
-
-template <class T> void Sweep<T>::store_all() {
-    bool const conjugate = conjugate_a_ != conjugated_;
-    for_all_entries([&](T const& x, T& result) { result = conj_if(conjugate, x); });
-}
-
 // Moves entries between the columns of the caller and the rows of x_, some columns at a time: the entries of
 // a row are far apart, and those of the same columns in the next thousands of rows are often in the same
-// lines. body(to, from) moves an entry.
-template <class T> template <class Body>
-void Sweep<T>::for_each_entry(Index first, Index end, Body const& body) {
+// lines.
+template <class T> template <class Move> void Sweep<T>::move_rows(Index first, Index end, Move const& move) {
     constexpr Index rows_together = 4096, ahead = 32;
     Index const last = std::ssize(structure_.inverse) - 1;
     for (Index begin = first; begin < end; begin += rows_together)
         for (Index j = 0; j < vectors_; j += columns_together) {
             T* const* const columns = columns_.data() + j;
             Index const count = std::min(columns_together, vectors_ - j);
-            auto const move_rows = [&](auto width) {
+            auto const move_columns = [&](auto width) {
                 for (Index i = begin; i < std::min(begin + rows_together, end); ++i) {
                     Index const row = structure_.inverse[i],
                                 next = structure_.inverse[std::min(i + ahead, last)];
                     for (Index c = 0; c < width; ++c) {
                         if (width == columns_together) __builtin_prefetch(columns[c] + next);
-                        body(x_[i * vectors_ + j + c], columns[c][row]);
+                        move(x_[i * vectors_ + j + c], columns[c][row]);
                     }
                 }
             };
             if (count == columns_together)
-                move_rows(std::integral_constant<Index, columns_together>());
+                move_columns(std::integral_constant<Index, columns_together>());
             else if (count == 1)
-                move_rows(std::integral_constant<Index, 1>());
+                move_columns(std::integral_constant<Index, 1>());
             else
-                move_rows(count);
+                move_columns(count);
         }
-}
-
-template <class T> void Sweep<T>::load(Index first, Index end) {
-    if (conjugate_a_ != conjugated_)
-        for_each_entry(first, end, [](T& x, T const& given) { x = conj_if(true, given); });
-    else
-        for_each_entry(first, end, [](T& x, T const& given) { x = given; });
 }
 
 template <class T> void Sweep<T>::load_sparse(Index first, Index end) {
@@ -347,13 +329,6 @@ template <class T> void Sweep<T>::load_sparse(Index first, Index end) {
         std::partition_point(entries.begin(), entries.end(), [&](auto const& e) { return e.row < first; });
     for (; at != entries.end() && at->row < end; ++at)
         x_[at->row * vectors_ + at->column] += conj_if(conjugate, at->value);
-}
-
-template <class T> void Sweep<T>::store(Index first, Index end) {
-    if (conjugate_a_ != conjugated_)
-        for_each_entry(first, end, [](T const& x, T& result) { result = conj_if(true, x); });
-    else
-        for_each_entry(first, end, [](T const& x, T& result) { result = x; });
 }
 
 ESPALIER_INSTANTIATE_CLASS(Sweep)

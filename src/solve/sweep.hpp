@@ -62,7 +62,8 @@ template <class T> class Sweep {
     void run(std::span<T* const> columns, SweepPart part, SparseBlock<T> const* sparse = nullptr);
 
   private:
-    static constexpr Index columns_together = 64 / Index{sizeof(T)}; ///< Of a line.
+    /// So many columns move together. Their entries in a row of x_ fill a cache line.
+    static constexpr Index columns_together = 64 / Index{sizeof(T)};
 
     struct alignas(64) Worker { // written by one worker
         T* buffer = nullptr;
@@ -76,13 +77,20 @@ template <class T> class Sweep {
     void backward_with_sums(TaskId task, Worker& worker);
     [[nodiscard]] bool leaves_rows(SolveTask const& task) const;
     [[nodiscard]] RowBlock<T> sum_of_rows(SolveTask const& task) const;
-    template <class Body> void for_each_entry(Index first, Index end, Body const& body);
-    void load(Index first, Index end);
+    template <class Move> void move_rows(Index first, Index end, Move const& move);
+    template <class Move> void move_all_rows(Move const& move);
+    /// How an entry moves from a column of the caller, and to it.
+    [[nodiscard]] auto loading() const {
+        return [conjugates = conjugate_a_ != conjugated_](T& x, T const& given) {
+            x = conj_if(conjugates, given);
+        };
+    }
+    [[nodiscard]] auto storing() const {
+        return [conjugates = conjugate_a_ != conjugated_](T const& x, T& result) {
+            result = conj_if(conjugates, x);
+        };
+    }
     void load_sparse(Index first, Index end);
-    void store(Index first, Index end);
-    template <class Body> void for_all_entries(Body const& body);
-    void load_all();
-    void store_all();
 
     [[nodiscard]] TaskGraph const& graph() const { return rehomed_ ? *rehomed_ : plan_.solve.graph; }
     [[nodiscard]] bool runs_alone() const;

@@ -1,4 +1,4 @@
-// What a sweep computes for one cblk (sweep.hpp).
+// The functions of Sweep (sweep.hpp) that compute the forward and the backward part of one cblk.
 #include <algorithm>
 
 #include "kernels/panel_vector.hpp"

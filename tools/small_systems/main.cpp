@@ -6,6 +6,7 @@
 // refactorization gets other values. PARDISO needs --mkl, the path of the library of oneMKL. --columns N
 // solves for N right-hand sides at once. The systems after --definite are positive definite.
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -101,6 +102,14 @@ void pass(Candidate& one, std::vector<double> const& b) {
     solver.release();
 }
 
+int positive(std::string const& option, std::string const& text) {
+    int value = 0;
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < 1)
+        throw Error(Status::usage, fmt::format("{} {}: expected a positive integer", option, text));
+    return value;
+}
+
 void compare(std::string const& name, Settings const& settings) {
     CscMatrix<double> const a = make_system(name), full = with_both_triangles(a);
     std::vector<Candidate> candidates;
@@ -128,13 +137,14 @@ void compare(std::string const& name, Settings const& settings) {
         std::ranges::next_permutation(order);
     }
     for (Candidate const& one : candidates) {
-        fmt::print("{{\"matrix\": \"{}\", \"n\": {}, \"nnz\": {}, \"columns\": {}, \"solver\": \"{}\", "
-                   "\"analysis_s\": {:.3e}, "
-                   "\"factor_s\": {:.3e}, \"refactor_s\": {:.3e}, \"solve_s\": {:.3e}, \"error\": {:.1e}, "
-                   "\"passes\": {}, \"path\": \"{}\"}}\n",
-                   name, a.cols, full.stored(), settings.columns, one.name, median(one.times[analysis]),
-                   median(one.times[factorization]), median(one.times[refactorization]),
-                   median(one.times[substitution]), one.error, one.times[0].size(), one.path);
+        fmt::print(
+            "{{\"matrix\": \"{}\", \"n\": {}, \"nnz\": {}, \"columns\": {}, \"solver\": \"{}\", "
+            "\"analysis_s\": {:.3e}, \"factor_s\": {:.3e}, \"refactor_s\": {:.3e}, \"solve_s\": {:.3e}, "
+            "\"error\": {:.1e}, "
+            "\"passes\": {}, \"path\": \"{}\"}}\n",
+            name, a.cols, full.stored(), settings.columns, one.name, median(one.times[analysis]),
+            median(one.times[factorization]), median(one.times[refactorization]),
+            median(one.times[substitution]), one.error, one.times[0].size(), one.path);
         std::fflush(stdout);
     }
 }
@@ -152,7 +162,7 @@ int main(int argc, char** argv) {
             else if (argument == "--mkl" && k + 1 < argc)
                 settings.mkl = argv[++k];
             else if (argument == "--columns" && k + 1 < argc)
-                settings.columns = std::max(1, std::stoi(argv[++k]));
+                settings.columns = espalier::small_systems::positive(argument, argv[++k]);
             else if (argument == "--definite")
                 settings.is_definite = true;
             else

@@ -123,7 +123,7 @@ class Pardiso : public SmallSolver {
     }
     void solve(std::vector<double>& x) override {
         solution_.resize(x.size());
-        phase(33, x.data());
+        phase(33, x.data(), static_cast<int>(x.size() / (ptr_.size() - 1)));
         x.swap(solution_);
     }
     void release() override { phase(-1); }
@@ -132,9 +132,8 @@ class Pardiso : public SmallSolver {
     using Run = void (*)(void**, int const*, int const*, int const*, int const*, int const*, void const*,
                          int const*, int const*, int*, int const*, int*, int const*, void*, void*, int*);
 
-    void phase(int number, double* x = nullptr) {
+    void phase(int number, double* x = nullptr, int columns = 1) {
         int const one = 1, zero = 0, n = static_cast<int>(ptr_.size() - 1);
-        int const columns = static_cast<int>(solution_.size()) / n;
         int error = 0;
         run_(handle_.data(), &one, &one, &type_, &number, &n, values_.data(), ptr_.data(), ind_.data(),
              nullptr, &columns, settings_.data(), &zero, x, solution_.data(), &error);
