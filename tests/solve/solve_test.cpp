@@ -102,6 +102,21 @@ TEST(Solve, LeavesEntriesBetweenTheColumnsUnchanged) {
         }
 }
 
+// The calling thread then does the work of all workers.
+TEST(Solve, MovesManyColumnsOfAShortRun) {
+    constexpr Index n = 12, ld = 30, nrhs = 8;
+    auto const a = random_system<double>(Factorization::lu, n, 2);
+    for (int const workers : {1, 2, 3}) {
+        Factorized<double> f(a, Factorization::lu, workers);
+        ASSERT_TRUE(is_short(f.plan.solve.graph, nrhs));
+        std::vector<double> x(ld * nrhs, 1.0), one(n, 1.0);
+        solve<double>(f.factor, f.plan, {x.data(), n, nrhs, ld}, f.team);
+        solve<double>(f.factor, f.plan, {one.data(), n, 1, n}, f.team);
+        for (Index j = 0; j < nrhs; ++j)
+            for (Index i = 0; i < ld; ++i) EXPECT_NEAR(x[i + j * ld], i < n ? one[i] : 1.0, 1e-12);
+    }
+}
+
 TEST(Solve, RefusesRightHandSidesOfAnotherSize) {
     auto const a = random_system<double>(Factorization::lu, 40, 2);
     Factorized<double> f(a, Factorization::lu, 1);
