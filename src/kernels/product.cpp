@@ -22,9 +22,8 @@ template <class T, class Stride> struct TiledProduct {
     }
 };
 
-// A subtraction is divided along the depth into equal parts of at most this depth. Smaller parts would keep
-// the rows of A for a tile in the first-level cache, but C would be read and written more often, which costs
-// more if it comes from memory. Assignments are not divided. They use copies up to this depth.
+// A subtraction is divided along the depth into equal parts of at most this depth. With smaller parts C would
+// be read and written more often. Assignments are not divided. They use copies up to this depth.
 constexpr Index most_depth = 256;
 
 // Copies of operands. Columns of A at distances of a multiple of 1 KiB map to few sets of the first-level
@@ -33,7 +32,7 @@ template <class T> bool collides(MatrixView<T const> a) {
     return a.ld * static_cast<Index>(sizeof(T)) % 1024 == 0 && a.cols > 32;
 }
 template <class T> bool copies_a(MatrixView<T const> a, Index columns) {
-    return columns >= 64 || collides(a);
+    return columns >= 32 || collides(a);
 }
 template <class T> bool copies_b(Op op_b, MatrixView<T const> b, Index rows) {
     return op_b != Op::none && (rows >= 96 || collides(b));
@@ -44,25 +43,38 @@ template <class T> class Copies {
   public:
     /// The number of columns of C for which B is copied at once.
     static Index most_columns(Index depth) {
-        return bytes_of_b / (depth * Index{sizeof(T)}) / vector::strip_columns * vector::strip_columns;
+        return bytes_of_b / (strip_stride(depth) * Index{sizeof(T)}) / vector::strip_columns *
+               vector::strip_columns;
+    }
+    /// The number of rows of A that are copied at once, in reals.
+    static Index rows_at_once(Index depth) {
+        return bytes_of_a / (depth * Index{sizeof(Real<T>)} + most_padding_of_a_row);
     }
     [[nodiscard]] Real<T>* for_a() { return reinterpret_cast<Real<T>*>(a_); }
 
-    /// The rows of B^T, row p of strip s of columns at ((s * depth) + p) * strip_columns.
+    /// Distance of the strips, for one of their columns. Strips at multiples of 4 KiB would map to the same
+    /// lines of the first-level cache.
+    static Index strip_stride(Index depth) { return depth + 1; }
+    /// The rows of B^T, row p of strip s of columns at (s * strip_stride(depth) + p) * strip_columns.
     T const* strips_of(MatrixView<T const> b) {
         constexpr Index strip = vector::strip_columns;
         T* const entries = reinterpret_cast<T*>(b_);
-        for (Index j = 0; j < b.rows; j += strip) {
-            T* const to = entries + j * b.cols;
-            Index const columns = std::min(strip, b.rows - j);
-            for (Index p = 0; p < b.cols; ++p) std::copy_n(b.column(p) + j, columns, to + p * strip);
+        Index const whole = b.rows / strip * strip, stride = strip_stride(b.cols);
+        for (Index p = 0; p < b.cols; ++p) {
+            T const* const from = b.column(p);
+            T* const to = entries + p * strip;
+            for (Index j = 0; j < whole; j += strip) std::copy_n(from + j, strip, to + j * stride);
+            std::copy_n(from + whole, b.rows - whole, to + whole * stride);
         }
         return entries;
     }
 
   private:
-    static constexpr Index bytes_of_b = 512 * 1024;
-    alignas(64) std::byte a_[vector::most_vectors * 64 * most_depth]; // not cleared
+    static constexpr Index bytes_of_a = 192 * 1024, bytes_of_b = 512 * 1024;
+    static constexpr Index most_padding_of_a_row = 16; // a tile has at least two vectors of two rows
+    static_assert(bytes_of_a / (most_depth * 8 + most_padding_of_a_row) >= 2 * vector::most_vectors * 8,
+                  "a block of rows has at least two tiles");
+    alignas(64) std::byte a_[bytes_of_a + 64]; // not cleared
     alignas(64) std::byte b_[bytes_of_b];
 };
 
@@ -102,13 +114,14 @@ template <class T> void tiled_product(InstructionSet instructions, vector::Into 
                                              .c = reinterpret_cast<R*>(c.data),
                                              .ldc = parts * c.ld,
                                              .into = into,
+                                             .rows_at_once = Copies<T>::rows_at_once(a.cols),
                                              .copy = copy_a};
         vector::run_with<TiledProduct<T, Stride>>(instructions, op, op_b == Op::adjoint);
     };
     if (op_b == Op::none)
         run(1, b.ld, b.ld);
     else if (strips)
-        run(vector::strip_columns, vector::UnitStride(), a.cols);
+        run(vector::strip_columns, vector::UnitStride(), Copies<T>::strip_stride(a.cols));
     else
         run(b.ld, vector::UnitStride(), 1);
 }
@@ -129,7 +142,7 @@ template <class T> void divided_product(vector::Into into, Op op_b, MatrixView<T
     bool const copy_b = step <= most_depth && copies_b(op_b, b, c.rows);
     Copies<T>* copies = nullptr;
     if (copy_a || copy_b) {
-        // 560 KiB, more than some threads of programs have on their stacks.
+        // 704 KiB, more than some threads of programs have on their stacks.
         thread_local auto const memory = std::make_unique_for_overwrite<Copies<T>>();
         copies = memory.get();
     }

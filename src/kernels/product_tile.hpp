@@ -8,8 +8,9 @@
 // and overlaps the previous vector of the tile: both compute the same bits for their common rows, and C is
 // read before it is written. (A load that overlaps a recent store would wait for that store.)
 //
-// The tiles of the same rows of A follow each other, so these rows stay in the first-level cache. They are
-// copied to consecutive memory if that pays. Each entry of C is one sum in the order of k, whatever tile
+// Blocks of rows of A are copied to consecutive memory, in the second-level cache, if that pays. The tiles of
+// the same columns of B then follow each other, so these columns stay in the first-level cache. Otherwise the
+// tiles of the same rows of A follow each other. Each entry of C is one sum in the order of k, whatever tile
 // computes it.
 #pragma once
 
@@ -31,6 +32,9 @@ inline constexpr int most_vectors = 3;
 /// B may be stored in strips of this many columns.
 inline constexpr Index strip_columns = 8;
 
+/// The number of reals in a line of the cache.
+template <class R> inline constexpr Index reals_of_line = 64 / Index{sizeof(R)};
+
 /// The operands with complex numbers as pairs of reals: rows, lda, ldc count reals, the strides of B entries.
 template <class R, class Stride> struct Operands {
     Index rows, columns, depth;
@@ -43,7 +47,8 @@ template <class R, class Stride> struct Operands {
     R* c;
     Index ldc;
     Into into;
-    R* copy; ///< Memory for most_vectors vectors of rows of A, aligned; null if they are not copied.
+    Index rows_at_once; ///< The rows of a block that is copied.
+    R* copy;            ///< Memory for a block of rows of A, aligned; null if they are not copied.
 };
 
 // The rows of A for a tile. Vector v of column p begins at a[p * lda + v * width], but the last one at a[p *
@@ -52,11 +57,38 @@ template <class R> struct TileRows {
     R const* a;
     Index lda;
     Index last;
-    // A tile prefetches the rows of A that the tiles below need. `next` is their first row in the first
-    // column that this tile prefetches, and null if it prefetches nothing. The next tile to the right
-    // continues after `next_columns` columns.
-    R const* next;
-    Index next_columns;
+};
+
+// The rows of A below a block, which tiles prefetch column by column, so that the processor recognizes the
+// order.
+template <class R> class RowsAhead {
+  public:
+    RowsAhead() = default;
+    // The rows begin at `a`. `tiles`: the number of tiles that prefetch them together.
+    RowsAhead(R const* a, Index lda, Index rows, Index columns, Index tiles)
+        : column_(a), lda_(lda), lines_of_column_((rows + line_reals - 1) / line_reals + 1),
+          lines_of_tile_((columns * lines_of_column_ + tiles - 1) / tiles), columns_left_(columns) {}
+
+    // The number of lines that the next tile should prefetch.
+    [[nodiscard]] Index lines_of_tile() const { return columns_left_ > 0 ? lines_of_tile_ : 0; }
+    // Returns the first of `lines` consecutive lines to prefetch next, or `none` if there are no more.
+    ESPALIER_INLINE R const* take(int lines, R const* none) {
+        if (columns_left_ == 0) return none;
+        R const* const first = column_ + line_ * line_reals;
+        line_ += lines;
+        if (line_ >= lines_of_column_) {
+            line_ = 0;
+            column_ += lda_;
+            --columns_left_;
+        }
+        return first;
+    }
+
+  private:
+    static constexpr Index line_reals = reals_of_line<R>;
+    R const* column_ = nullptr;
+    Index lda_ = 0, lines_of_column_ = 0, lines_of_tile_ = 0;
+    Index columns_left_ = 0, line_ = 0; ///< The columns not yet done, and the next line of the first of them.
 };
 
 // Tiles of fewer columns of A do not wait long enough for C to be fetched.
@@ -65,7 +97,8 @@ inline constexpr Index least_depth_to_fetch = 16;
 // Rows [i, end) of columns [j, j + columns), where end - i is at most vectors * width, and at least width.
 template <class T, int width, int vectors, int columns, class Stride>
 ESPALIER_INLINE void tile(Operands<Real<T>, Stride> const& op, bool conjugate_b,
-                          TileRows<Real<T>> const& rows_of_a, Index i, Index end, Index j) {
+                          TileRows<Real<T>> const& rows_of_a, Index i, Index end, Index j,
+                          RowsAhead<Real<T>>& ahead) {
     using R = Real<T>;
     using Vector = VectorOf<R, width>;
     constexpr int parts = is_complex<T> ? 2 : 1;
@@ -99,21 +132,21 @@ ESPALIER_INLINE void tile(Operands<Real<T>, Stride> const& op, bool conjugate_b,
     };
     Index p = 0;
     if constexpr (fetches_on_the_way) {
-        // Each round of steps fetches the lines of one column of C and of one column of the next rows of A.
-        // A core can wait for few lines at a time.
+        // Each round of steps fetches the lines of one column of C and as many of the rows ahead. A core can
+        // wait for few lines at a time.
         constexpr int lines = vectors + 1;
-        constexpr Index line_reals = 64 / Index{sizeof(R)};
+        constexpr Index line_reals = reals_of_line<R>;
         R const* c = op.c + i + j * op.ldc;
-        R const* next = rows_of_a.next ? rows_of_a.next : c;
-        Index const rounds = std::min(std::max<Index>(columns, rows_of_a.next_columns), op.depth / lines);
+        Index const rounds =
+            std::min(std::max<Index>(columns, (ahead.lines_of_tile() + lines - 1) / lines), op.depth / lines);
         for (Index round = 0; round < rounds; ++round) {
+            R const* const next = ahead.take(lines, c);
             [&]<int... line>(std::integer_sequence<int, line...>) ESPALIER_INLINE_LAMBDA {
                 ((__builtin_prefetch(c + line * line_reals, 1, 3),
                   __builtin_prefetch(next + line * line_reals, 0, 2), step()),
                  ...);
             }(std::make_integer_sequence<int, lines>());
             if (round + 1 < columns) c += op.ldc;
-            if (round + 1 < rows_of_a.next_columns) next += op.lda;
         }
         p = rounds * lines;
     }
@@ -144,52 +177,34 @@ ESPALIER_INLINE void tile(Operands<Real<T>, Stride> const& op, bool conjugate_b,
         finish(std::integral_constant<Into, Into::assign>());
 }
 
-// The tiles of rows [i, end) for all columns: `most` columns at a time, and as few tiles as possible for the
-// rest. A tile of one or two columns waits for its additions, so 7 columns are 4 and 3.
-template <class T, int width, int vectors, int most, class Stride>
-ESPALIER_INLINE void strips(Operands<Real<T>, Stride> const& op, bool conjugate_b,
-                            TileRows<Real<T>> const& rows_of_a, Index i, Index end) {
+// Calls visit(number of columns, first column) for tiles of all columns: `most` columns at a time, and as few
+// tiles as possible for the rest. A tile of one or two columns waits for its additions, so 7 columns are 4
+// and 3.
+template <int most, class Visit> ESPALIER_INLINE void visit_columns(Index columns, Visit const& visit) {
     Index j = 0;
-    auto const next = [&]<int columns>(std::integral_constant<int, columns>) ESPALIER_INLINE_LAMBDA {
-        auto rows = rows_of_a;
-        if (rows.next) {
-            Index const first = std::min(j / most * rows.next_columns, op.depth);
-            rows.next_columns = std::min(rows.next_columns, op.depth - first);
-            rows.next = rows.next_columns > 0 ? rows.next + first * op.lda : nullptr;
-        }
-        tile<T, width, vectors, columns>(op, conjugate_b, rows, i, end, j);
-        j += columns;
+    auto const next = [&]<int count>(std::integral_constant<int, count> size) ESPALIER_INLINE_LAMBDA {
+        visit(size, j);
+        j += count;
     };
-    while (op.columns - j >= most) next(std::integral_constant<int, most>());
+    while (columns - j >= most) next(std::integral_constant<int, most>());
     if constexpr (most > 4)
-        if (op.columns - j == 4 || op.columns - j == 7) next(std::integral_constant<int, 4>());
+        if (columns - j == 4 || columns - j == 7) next(std::integral_constant<int, 4>());
     if constexpr (most > 3)
-        while (op.columns - j >= 3) next(std::integral_constant<int, 3>());
+        while (columns - j >= 3) next(std::integral_constant<int, 3>());
     if constexpr (most > 2)
-        if (op.columns - j == 2) next(std::integral_constant<int, 2>());
+        if (columns - j == 2) next(std::integral_constant<int, 2>());
     if constexpr (most > 1)
-        if (op.columns - j == 1) next(std::integral_constant<int, 1>());
+        if (columns - j == 1) next(std::integral_constant<int, 1>());
 }
 
-// Rows [i, end) of all columns, where end - i is at most vectors * width, and at least width.
-template <class T, int width, int vectors, int columns, class Stride>
+// The tiles of rows [i, end) for all columns, where end - i is at most vectors * width, and at least width.
+template <class T, int width, int vectors, int most, class Stride>
 ESPALIER_INLINE void row_of_tiles(Operands<Real<T>, Stride> const& op, bool conjugate_b, Index i, Index end) {
-    TileRows<Real<T>> rows_of_a{op.a + i, op.lda, end - i - width, nullptr, 0};
-    if (op.copy) {
-        for (Index p = 0; p < op.depth; ++p)
-            for (int v = 0; v < vectors; ++v) {
-                VectorOf<Real<T>, width> rows;
-                load(rows, op.a + p * op.lda + row_of<width, vectors>(v, i, end));
-                store(rows, op.copy + (p * vectors + v) * width);
-            }
-        rows_of_a.a = op.copy;
-        rows_of_a.lda = vectors * width;
-        rows_of_a.last = (vectors - 1) * width;
-        Index const tiles = (op.columns + columns - 1) / columns;
-        rows_of_a.next = end < op.rows ? op.a + end : nullptr;
-        rows_of_a.next_columns = (op.depth + tiles - 1) / tiles; // all tiles together fetch the next rows
-    }
-    strips<T, width, vectors, columns>(op, conjugate_b, rows_of_a, i, end);
+    TileRows<Real<T>> const rows_of_a{op.a + i, op.lda, end - i - width};
+    RowsAhead<Real<T>> none;
+    visit_columns<most>(op.columns, [&](auto columns, Index j) ESPALIER_INLINE_LAMBDA {
+        tile<T, width, vectors, decltype(columns)::value>(op, conjugate_b, rows_of_a, i, end, j, none);
+    });
 }
 
 // Fewer than 2 * width rows.
@@ -197,29 +212,96 @@ template <class T, int width, int columns, class Stride>
 ESPALIER_INLINE void product_of_few_rows(Operands<Real<T>, Stride> const& op, bool conjugate_b) {
     if constexpr (width > narrowest<T>)
         if (op.rows < width) return product_of_few_rows<T, width / 2, columns>(op, conjugate_b);
-    TileRows<Real<T>> const rows_of_a{op.a, op.lda, op.rows - width, nullptr, 0};
     if (op.rows > width)
-        strips<T, width, 2, columns>(op, conjugate_b, rows_of_a, 0, op.rows);
+        row_of_tiles<T, width, 2, columns>(op, conjugate_b, 0, op.rows);
     else
-        strips<T, width, 1, columns>(op, conjugate_b, rows_of_a, 0, op.rows);
+        row_of_tiles<T, width, 1, columns>(op, conjugate_b, 0, op.rows);
 }
 
-/// All rows, by tiles of `preferred` vectors. The last tiles have one more or less vector, so that none has a
-/// single one. Each kind of tile is written once, because the compiler inlines it wherever it is called.
+// Calls visit(number of vectors, first row, end) for the tiles of the rows [i, end). The last tiles have one
+// vector more or less than `preferred`, so that none has a single one.
+template <int width, int preferred, class Visit>
+ESPALIER_INLINE void visit_rows(Index i, Index end, Visit const& visit) {
+    static_assert(preferred == 2 || preferred == most_vectors);
+    while (i < end) {
+        Index const left = (end - i + width - 1) / width; // vectors
+        if (left == 1) return visit(std::integral_constant<int, 1>(), i, end);
+        bool const takes_two = preferred == 2 ? left != 3 : left == 2 || left == 4;
+        Index const last = std::min(i + (takes_two ? 2 : 3) * width, end);
+        if (takes_two)
+            visit(std::integral_constant<int, 2>(), i, last);
+        else
+            visit(std::integral_constant<int, 3>(), i, last);
+        i = last;
+    }
+}
+
+// The reals from the copy of the rows of a tile to that of the next one. Copies at multiples of 4 KiB would
+// map to the same lines of the first-level cache.
+template <class R> ESPALIER_INLINE Index size_of_copy(Index rows, Index depth) {
+    return rows * depth + reals_of_line<R>;
+}
+
+// Copies the rows [first, end) of A: those of a tile are consecutive, column by column.
+template <class T, int width, int preferred, class Stride>
+ESPALIER_INLINE void copy_block(Operands<Real<T>, Stride> const& op, Index first, Index end) {
+    using R = Real<T>;
+    for (Index p = 0; p < op.depth; ++p) {
+        R* copy = op.copy;
+        R const* const column = op.a + p * op.lda;
+        visit_rows<width, preferred>(first, end,
+                                     [&](auto vectors, Index i, Index end_of_tile) ESPALIER_INLINE_LAMBDA {
+                                         constexpr int count = decltype(vectors)::value;
+                                         for (int v = 0; v < count; ++v) {
+                                             VectorOf<R, width> rows;
+                                             load(rows, column + row_of<width, count>(v, i, end_of_tile));
+                                             store(rows, copy + (p * count + v) * width);
+                                         }
+                                         copy += size_of_copy<R>(count * width, op.depth);
+                                     });
+    }
+}
+
+// The tiles of the rows [first, end) for all columns, after copy_block().
+template <class T, int width, int preferred, int most, class Stride> ESPALIER_INLINE void
+multiply_block(Operands<Real<T>, Stride> const& op, bool conjugate_b, Index first, Index end) {
+    using R = Real<T>;
+    RowsAhead<R> ahead;
+    if (Index const below = std::min(op.rows - end, end - first); below > 0) {
+        Index const tiles_of_rows = (end - first + preferred * width - 1) / (preferred * width);
+        ahead = {op.a + end, op.lda, below, op.depth, tiles_of_rows * ((op.columns + most - 1) / most)};
+    }
+    visit_columns<most>(op.columns, [&](auto columns, Index j) ESPALIER_INLINE_LAMBDA {
+        R const* copy = op.copy;
+        visit_rows<width, preferred>(
+            first, end, [&](auto vectors, Index i, Index end_of_tile) ESPALIER_INLINE_LAMBDA {
+                constexpr int count = decltype(vectors)::value;
+                TileRows<R> const rows_of_a{copy, count * width, (count - 1) * width};
+                tile<T, width, count, decltype(columns)::value>(op, conjugate_b, rows_of_a, i, end_of_tile, j,
+                                                                ahead);
+                copy += size_of_copy<R>(count * width, op.depth);
+            });
+    });
+}
+
+/// All rows, by tiles of `preferred` vectors. Each kind of tile is written once, because the compiler inlines
+/// it wherever it is called.
 template <class T, int width, int preferred, int columns, class Stride>
 ESPALIER_INLINE void product(Operands<Real<T>, Stride> const& op, bool conjugate_b) {
-    static_assert(preferred == 2 || preferred == most_vectors);
     if constexpr (width > narrowest<T>)
         if (op.rows < width) return product_of_few_rows<T, width / 2, columns>(op, conjugate_b);
-    for (Index i = 0; i < op.rows;) {
-        Index const vectors = (op.rows - i + width - 1) / width;
-        if (vectors == 1) return row_of_tiles<T, width, 1, columns>(op, conjugate_b, i, op.rows);
-        bool const takes_two = preferred == 2 ? vectors != 3 : vectors == 2 || vectors == 4;
-        if (takes_two)
-            row_of_tiles<T, width, 2, columns>(op, conjugate_b, i, std::min(i + 2 * width, op.rows));
-        else
-            row_of_tiles<T, width, 3, columns>(op, conjugate_b, i, std::min(i + 3 * width, op.rows));
-        i += (takes_two ? 2 : 3) * width;
+    if (!op.copy)
+        return visit_rows<width, preferred>(
+            0, op.rows, [&](auto vectors, Index i, Index end) ESPALIER_INLINE_LAMBDA {
+                row_of_tiles<T, width, decltype(vectors)::value, columns>(op, conjugate_b, i, end);
+            });
+    constexpr Index rows_of_tile = preferred * width;
+    Index const rows_at_once = op.rows_at_once / rows_of_tile * rows_of_tile;
+    for (Index first = 0, end = 0; first < op.rows; first = end) {
+        end = std::min(first + rows_at_once, op.rows);
+        if (op.rows > end && op.rows - end <= width) end -= rows_of_tile; // no tile has a single vector
+        copy_block<T, width, preferred>(op, first, end);
+        multiply_block<T, width, preferred, columns>(op, conjugate_b, first, end);
     }
 }
 

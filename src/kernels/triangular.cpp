@@ -4,7 +4,9 @@
 //               [     E22 ]
 #include "kernels/triangular.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 
 #include "kernels/triangular_tile.hpp"
 
@@ -12,20 +14,17 @@ namespace espalier {
 
 namespace {
 
-constexpr Index tile_columns = 8;
+constexpr Index most_tile_columns = 8;
+constexpr Index most_columns =
+    128; // of a triangle without recursion; its rows of X fit the first-level cache
 
-template <class T> struct TileSolve {
+template <class T, class Stride> struct TileSolve {
     template <int bytes>
-    ESPALIER_INLINE static void run(vector::Triangle<Real<T>> const& op, Index columns, bool conjugate) {
-        constexpr int width = vector::lanes<T, bytes>;
-        if (columns == 8)
-            vector::solve_columns<T, width, 8>(op, conjugate);
-        else if (columns == 4)
-            vector::solve_columns<T, width, 4>(op, conjugate);
-        else if (columns == 2)
-            vector::solve_columns<T, width, 2>(op, conjugate);
-        else
-            vector::solve_columns<T, width, 1>(op, conjugate);
+    ESPALIER_INLINE static void run(vector::Triangle<Real<T>, Stride> const& op, bool conjugate) {
+        constexpr int columns = bytes == 64 ? 8 : vector::is_fallback<bytes> ? 2 : 4;
+        constexpr int vectors = bytes == 32 ? 2 : 3;
+        vector::solve<T, vector::lanes<T, bytes>, vectors, is_complex<T> ? columns / 2 : columns>(op,
+                                                                                                  conjugate);
     }
 };
 
@@ -36,12 +35,8 @@ template <class T> struct RightSolve {
 
     void run(MatrixView<T const> t, MatrixView<T> b) const {
         Index const n = t.cols;
-        if (n <= tile_columns && (n & (n - 1)) == 0) return solve_tile_columns(t, b);
-        Index n1 = tile_columns / 2;
-        if (n > tile_columns)
-            n1 = (n / 2 + tile_columns - 1) / tile_columns * tile_columns;
-        else if (n < n1)
-            n1 = 2;
+        if (n <= most_columns) return solve_tiles(t, b);
+        Index const n1 = (n / 2 + most_tile_columns - 1) / most_tile_columns * most_tile_columns;
         Index const n2 = n - n1;
         auto const b1 = b.block(0, 0, b.rows, n1);
         auto const b2 = b.block(0, n1, b.rows, n2);
@@ -50,21 +45,32 @@ template <class T> struct RightSolve {
         run(t.block(n1, n1, n2, n2), b2);
     }
 
-    void solve_tile_columns(MatrixView<T const> t, MatrixView<T> b) const {
-        std::array<T, tile_columns> inverse;
-        if (diag == Diag::non_unit)
-            for (Index j = 0; j < t.cols; ++j) inverse[j] = T(1) / conj_if(op == Op::adjoint, t(j, j));
+    void solve_tiles(MatrixView<T const> t, MatrixView<T> b) const {
+        if (op == Op::none)
+            run_tiles(1, t.ld, t, b);
+        else
+            run_tiles(t.ld, vector::UnitStride(), t, b);
+    }
+
+    template <class Stride>
+    void run_tiles(Index depth_stride, Stride column_stride, MatrixView<T const> t, MatrixView<T> b) const {
         constexpr Index parts = is_complex<T> ? 2 : 1;
         using R = Real<T>;
-        vector::Triangle<R> const triangle{
+        std::array<T, most_columns> inverse; // not cleared, like the next one
+        if (diag == Diag::non_unit)
+            for (Index j = 0; j < t.cols; ++j) inverse[j] = T(1) / conj_if(op == Op::adjoint, t(j, j));
+        alignas(64) std::array<std::byte, vector::most_vectors * 64 * most_columns> solved;
+        vector::Triangle<R, Stride> const triangle{
+            .rows = parts * b.rows,
+            .columns = b.cols,
             .e = reinterpret_cast<R const*>(t.data),
-            .row_stride = op == Op::none ? 1 : t.ld,
-            .column_stride = op == Op::none ? t.ld : 1,
+            .depth_stride = depth_stride,
+            .column_stride = column_stride,
             .inverse_diagonal = diag == Diag::unit ? nullptr : reinterpret_cast<R const*>(inverse.data()),
             .b = reinterpret_cast<R*>(b.data),
-            .rows = parts * b.rows,
-            .ldb = parts * b.ld};
-        vector::run_with<TileSolve<T>>(instructions, triangle, t.cols, op == Op::adjoint);
+            .ldb = parts * b.ld,
+            .solved = reinterpret_cast<R*>(solved.data())};
+        vector::run_with<TileSolve<T, Stride>>(instructions, triangle, op == Op::adjoint);
     }
 };
 
@@ -73,10 +79,7 @@ template <class T> struct RightSolve {
 template <class T>
 void solve_right(InstructionSet instructions, Op op, Diag diag, MatrixView<T const> t, MatrixView<T> b) {
     if (b.rows == 0 || b.cols == 0) return;
-    constexpr Index block_rows = is_complex<T> ? 128 : 256; // keeps the block of B in cache between tiles
-    RightSolve<T> const solve{instructions, op, diag};
-    for (Index i = 0; i < b.rows; i += block_rows)
-        solve.run(t, b.block(i, 0, std::min(block_rows, b.rows - i), b.cols));
+    RightSolve<T>{instructions, op, diag}.run(t, b);
 }
 
 template <class T> void solve_right(Op op, Diag diag, MatrixView<T const> t, MatrixView<T> b) {

@@ -1,22 +1,38 @@
-// The register tiles of solve_right: X E = B for a few columns, E upper triangular with entry (p, j) at e[p *
-// row_stride + j * column_stride]. A tile holds vectors of rows of all its columns and solves from left to
-// right. If the rows do not fill the last vector, it is moved up and overlaps the previous vector of the
-// tile: both compute the same bits for their common rows, and B is read before it is written.
+// The register tiles of solve_right: X E = B, E upper triangular. Entry (p, j) of E lies at e[p *
+// depth_stride
+// + j * column_stride], so that E and the transpose of a lower triangle are the same code; `Stride` is the
+// type of column_stride, a constant 1 for the transpose.
+//
+// Tiles solve for some rows of X from left to right, a few columns at a time: a tile subtracts the product of
+// the columns of X before it with its part of E, as in product_tile.hpp, and solves with the triangle on the
+// diagonal in registers. The columns of X are copied to consecutive memory, where the tiles to the right read
+// them. If the rows do not fill the last vector, it is moved up and overlaps the previous vector of the tile:
+// both compute the same bits for their common rows, and B is read before it is written.
 #pragma once
 
 #include <algorithm>
 
+#include "kernels/product_tile.hpp"
 #include "kernels/vector.hpp"
 
 namespace espalier::vector {
 
 /// The operands with complex numbers as pairs of reals: rows and ldb count reals, the strides of E entries.
-template <class R> struct Triangle {
+template <class R, class Stride> struct Triangle {
+    Index rows, columns;
     R const* e;
-    Index row_stride, column_stride;
+    Index depth_stride;
+    Stride column_stride;
     R const* inverse_diagonal; ///< Null for a unit diagonal.
     R* b;
-    Index rows, ldb;
+    Index ldb;
+    R* solved; ///< Memory for most_vectors vectors of rows of X, aligned.
+};
+
+// The rows of B below those of a tile, from the first column that no tile has prefetched yet.
+template <class R> struct RowsBelow {
+    R const* next; ///< Null if nothing is prefetched.
+    Index columns;
 };
 
 // x -= y factor, or y conj(factor), where turned is y times i.
@@ -26,61 +42,113 @@ subtract_times(Vector& x, Vector const& y, Vector const& turned, Real<T> const* 
     if constexpr (is_complex<T>) x -= turned * (conjugate ? -factor[1] : factor[1]);
 }
 
-// Rows [i, end), where end - i is at least width and at most vectors * width.
-template <class T, int width, int vectors, int columns>
-ESPALIER_INLINE void solve_rows(Triangle<Real<T>> const& op, bool conjugate, Index i, Index end) {
+// x := x factor for the inverse of a diagonal entry.
+template <class T, int width> ESPALIER_INLINE void scale(VectorOf<Real<T>, width>& x, Real<T> const* factor) {
+    VectorOf<Real<T>, width> turned = x;
+    x *= factor[0];
+    if constexpr (is_complex<T>) {
+        times_i<Real<T>, width>(turned);
+        x += turned * factor[1];
+    }
+}
+
+// Columns [j, j + columns) of rows [i, end), where end - i is at most vectors * width, and at least width.
+template <class T, int width, int vectors, int columns, class Stride>
+ESPALIER_INLINE void solve_tile(Triangle<Real<T>, Stride> const& op, bool conjugate, Index i, Index end,
+                                Index j, RowsBelow<Real<T>>& below) {
     using R = Real<T>;
     using Vector = VectorOf<R, width>;
     constexpr int parts = is_complex<T> ? 2 : 1;
     auto const row = [&](int v) ESPALIER_INLINE_LAMBDA { return row_of<width, vectors>(v, i, end); };
 
-    Vector x[columns][vectors], turned[columns][vectors]; // turned: times i
-    for (int j = 0; j < columns; ++j)
+    Vector sum[parts][columns][vectors] = {}; // X Re(E) and X Im(E)
+    R const* x = op.solved;
+    R const* e = op.e + parts * j * op.column_stride;
+    auto const step = [&]() ESPALIER_INLINE_LAMBDA {
+        Vector rows[vectors];
         for (int v = 0; v < vectors; ++v) {
-            Vector& xj = x[j][v];
-            load(xj, op.b + row(v) + j * op.ldb);
-            for (int p = 0; p < j; ++p)
-                subtract_times<T>(xj, x[p][v], turned[p][v],
-                                  op.e + parts * (p * op.row_stride + j * op.column_stride), conjugate);
-            if (op.inverse_diagonal) {
-                R const* const inverse = op.inverse_diagonal + parts * j;
-                Vector imaginary = xj;
-                xj *= inverse[0];
-                if constexpr (is_complex<T>) {
-                    times_i<R, width>(imaginary);
-                    xj += imaginary * inverse[1];
-                }
-            }
-            turned[j][v] = xj;
-            if constexpr (is_complex<T>) times_i<R, width>(turned[j][v]);
+            load(rows[v], x + v * width);
+            if constexpr (parts * columns <= 4) keep_in_register(rows[v]);
         }
-    for (int j = 0; j < columns; ++j)
-        for (int v = 0; v < vectors; ++v) store(x[j][v], op.b + row(v) + j * op.ldb);
+        for (int q = 0; q < columns; ++q)
+            for (int part = 0; part < parts; ++part) {
+                R const factor = e[parts * q * op.column_stride + part];
+                for (int v = 0; v < vectors; ++v) sum[part][q][v] += rows[v] * factor;
+            }
+        x += vectors * width;
+        e += parts * op.depth_stride;
+    };
+    Index p = 0;
+    if constexpr (vectors > 1 && parts * columns >= 8) { // a round of steps fetches one column
+        constexpr int lines = vectors + 1;
+        constexpr Index line_reals = reals_of_line<R>;
+        Index const rounds = below.next ? std::min(below.columns, j / lines) : 0;
+        for (Index round = 0; round < rounds; ++round, below.next += op.ldb)
+            [&]<int... line>(std::integer_sequence<int, line...>) ESPALIER_INLINE_LAMBDA {
+                ((__builtin_prefetch(below.next + line * line_reals, 1, 2), step()), ...);
+            }
+        (std::make_integer_sequence<int, lines>());
+        below.columns -= rounds;
+        p = rounds * lines;
+    }
+    for (; p < j; ++p) step();
+
+    Vector solved[columns][vectors], turned[columns][vectors]; // turned: times i
+    for (int q = 0; q < columns; ++q)
+        for (int v = 0; v < vectors; ++v) {
+            Vector& xq = solved[q][v];
+            load(xq, op.b + row(v) + (j + q) * op.ldb);
+            Vector total = sum[0][q][v];
+            if constexpr (is_complex<T>) {
+                Vector imaginary = sum[1][q][v];
+                times_i<R, width>(imaginary);
+                total = conjugate ? total - imaginary : total + imaginary;
+            }
+            xq -= total;
+            for (int k = 0; k < q; ++k)
+                subtract_times<T>(xq, solved[k][v], turned[k][v],
+                                  e + parts * (k * op.depth_stride + q * op.column_stride), conjugate);
+            if (op.inverse_diagonal) scale<T, width>(xq, op.inverse_diagonal + parts * (j + q));
+            turned[q][v] = xq;
+            if constexpr (is_complex<T>) times_i<R, width>(turned[q][v]);
+        }
+    bool const is_read_again = j + columns < op.columns;
+    for (int q = 0; q < columns; ++q)
+        for (int v = 0; v < vectors; ++v) {
+            store(solved[q][v], op.b + row(v) + (j + q) * op.ldb);
+            if (is_read_again) store(solved[q][v], op.solved + ((j + q) * vectors + v) * width);
+        }
 }
 
-// X E = B for `columns` columns and fewer than 2 * width rows.
-template <class T, int width, int columns>
-ESPALIER_INLINE void solve_columns_of_few_rows(Triangle<Real<T>> const& op, bool conjugate) {
+// The tiles of rows [i, end) for all columns, from left to right.
+template <class T, int width, int vectors, int most, class Stride>
+ESPALIER_INLINE void solve_rows(Triangle<Real<T>, Stride> const& op, bool conjugate, Index i, Index end) {
+    RowsBelow<Real<T>> below{end < op.rows ? op.b + end : nullptr, op.columns};
+    visit_columns<most>(op.columns, [&](auto columns, Index j) ESPALIER_INLINE_LAMBDA {
+        solve_tile<T, width, vectors, decltype(columns)::value>(op, conjugate, i, end, j, below);
+    });
+}
+
+// Fewer than 2 * width rows.
+template <class T, int width, int columns, class Stride>
+ESPALIER_INLINE void solve_few_rows(Triangle<Real<T>, Stride> const& op, bool conjugate) {
     if constexpr (width > narrowest<T>)
-        if (op.rows < width) return solve_columns_of_few_rows<T, width / 2, columns>(op, conjugate);
+        if (op.rows < width) return solve_few_rows<T, width / 2, columns>(op, conjugate);
     if (op.rows > width)
         solve_rows<T, width, 2, columns>(op, conjugate, 0, op.rows);
     else
         solve_rows<T, width, 1, columns>(op, conjugate, 0, op.rows);
 }
 
-/// X E = B for `columns` columns and all rows. Each kind of tile is written once, because the compiler
-/// inlines it wherever it is called.
-template <class T, int width, int columns>
-ESPALIER_INLINE void solve_columns(Triangle<Real<T>> const& op, bool conjugate) {
+/// All rows, by tiles of `preferred` vectors. Each kind of tile is written once, because the compiler inlines
+/// it wherever it is called.
+template <class T, int width, int preferred, int columns, class Stride>
+ESPALIER_INLINE void solve(Triangle<Real<T>, Stride> const& op, bool conjugate) {
     if constexpr (width > narrowest<T>)
-        if (op.rows < width) return solve_columns_of_few_rows<T, width / 2, columns>(op, conjugate);
-    for (Index i = 0; i < op.rows; i += width) {
-        Index const rest = op.rows - i;
-        if (rest > width && rest <= 2 * width)
-            return solve_rows<T, width, 2, columns>(op, conjugate, i, op.rows);
-        solve_rows<T, width, 1, columns>(op, conjugate, i, std::min(i + width, op.rows));
-    }
+        if (op.rows < width) return solve_few_rows<T, width / 2, columns>(op, conjugate);
+    visit_rows<width, preferred>(0, op.rows, [&](auto vectors, Index i, Index end) ESPALIER_INLINE_LAMBDA {
+        solve_rows<T, width, decltype(vectors)::value, columns>(op, conjugate, i, end);
+    });
 }
 
 } // namespace espalier::vector

@@ -96,6 +96,27 @@ TYPED_TEST(Product, OfAnySizeMatchesPlainLoops) {
         }
 }
 
+// Rows of A are copied in blocks, whose size depends on the depth. The last block may have any number of
+// rows.
+TYPED_TEST(Product, OfSeveralBlocksOfRowsMatchesPlainLoops) {
+    using T = TypeParam;
+    Index const k = 250, n = 34, most = 420;
+    auto const a = random_dense<T>(most, k, 1);
+    auto const b = operand<T>(Op::transpose, k, n);
+    auto const before = random_dense<T>(most, n, 3);
+    auto const expected = expected_difference(before, a, b, Op::transpose);
+    for (Index m = most - 110; m <= most; ++m) {
+        auto c = before;
+        subtract_product<T>(Op::transpose, a.view().block(0, 0, m, k), b.view(), c.view().block(0, 0, m, n));
+        Real<T> largest = 0;
+        for (Index j = 0; j < n; ++j) {
+            for (Index i = 0; i < m; ++i) largest = std::max(largest, abs1(c(i, j) - expected(i, j)));
+            for (Index i = m; i < most; ++i) ASSERT_EQ(c(i, j), before(i, j)) << "below row " << m;
+        }
+        ASSERT_LE(largest, 8 * static_cast<Real<T>>(k + 1) * epsilon<T>) << m << " rows";
+    }
+}
+
 // Processes and threads divide products differently. Without AVX-512, the BLAS computes large products.
 TYPED_TEST(Product, HasTheSameBitsIfItIsComputedInPartsOfRowsAndColumns) {
     using T = TypeParam;
