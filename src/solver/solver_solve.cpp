@@ -2,6 +2,7 @@
 // spaces.
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -69,7 +70,8 @@ std::vector<T> Solver<T>::State::solve_rows(std::span<T const> b, Index columns,
 // x := op(A)^-1 x, in the layout of the caller.
 template <class T> void Solver<T>::State::solve_given(std::span<T> x) {
     Timer const timer;
-    SingleThreadedBlas const blas;
+    std::optional<SingleThreadedBlas> blas;
+    if (!system_->is_scalar) blas.emplace(); // it would take a large part of a small solve
     trace::Scope const recorded(context_.phases(), trace::Kind::solve);
     if (vectors_->is_in_place()) {
         refiner_->apply_inverse(x, call_.columns, call_.op);
