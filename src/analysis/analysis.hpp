@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "analysis/checks.hpp"
+#include "analysis/choose.hpp"
 #include "analysis/structure_job.hpp"
 #include "core/background.hpp"
 #include "core/interrupt.hpp"
 #include "espalier/report.hpp"
 #include "factor/factor.hpp"
-#include "incomplete/choose.hpp"
 #include "incomplete/incomplete_factor.hpp"
 #include "refine/call_memory.hpp"
 #include "scalar_lu/ldl_plan.hpp"

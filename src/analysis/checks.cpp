@@ -7,8 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "analysis/choose_method.hpp"
 #include "core/all_parts.hpp"
-#include "incomplete/choose_method.hpp"
 #include "matrix/entries.hpp"
 #include "matrix/norms.hpp"
 

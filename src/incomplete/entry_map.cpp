@@ -160,6 +160,23 @@ void EntryMap::map_parts(ExecutionOrder const& order, RowPattern const& pattern,
     });
 }
 
+/// Takes the sources of the pattern into the order of the rows.
+void EntryMap::take_sources(ExecutionOrder const& order, RowPattern const& pattern, int threads) {
+    BlockRow const n = order.num_rows();
+    ptr_.resize(n + 1);
+    for (BlockRow p = 0; p < n; ++p) ptr_[p + 1] = ptr_[p] + std::ssize(pattern.row(order.row_at[p]));
+    allocate();
+    share_rows(n, threads, [&](RowShare positions) {
+        constexpr BlockRow rows_ahead = 32;
+        std::int32_t const* const source = pattern.source.data();
+        for (BlockRow p = positions.first; p < positions.end; ++p) {
+            __builtin_prefetch(source + pattern.ptr[order.row_at[std::min(p + rows_ahead, n - 1)]]);
+            BlockRow const row = order.row_at[p];
+            std::copy(source + pattern.ptr[row], source + pattern.ptr[row + 1], narrow_.data() + ptr_[p]);
+        }
+    });
+}
+
 void EntryMap::find_given(StoredPattern const& a, ExecutionOrder const& order, RowPattern const& pattern,
                           int threads) {
     given_.resize(pattern.num_rows);
@@ -203,6 +220,7 @@ EntryMap EntryMap::make(MappedMatrix const& matrix, ExecutionOrder const& order,
                 });
         } else {
             map.in_order_ = has_all;
+            if (has_all && !pattern.source.empty()) return map.take_sources(order, pattern, threads);
             map.map_parts(
                 order, pattern, threads,
                 [&](RowShare rows, auto const& visit) { visit_values<B>(matrix, rows, visit); },

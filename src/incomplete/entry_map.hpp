@@ -112,6 +112,7 @@ class EntryMap {
     template <class VisitParts, class SetDetail>
     void map_parts(ExecutionOrder const& order, RowPattern const& pattern, int threads,
                    VisitParts const& visit_parts, SetDetail const& set_detail);
+    void take_sources(ExecutionOrder const& order, RowPattern const& pattern, int threads);
     void find_given(StoredPattern const& a, ExecutionOrder const& order, RowPattern const& pattern,
                     int threads);
 

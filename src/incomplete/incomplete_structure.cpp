@@ -54,7 +54,8 @@ IncompleteStructure::IncompleteStructure(StoredPattern const& a, EntryType type,
     int const block_size = sizes_.block_size =
         options.block_size == 0 ? find_block_size(a) : options.block_size;
     whole_blocks_ = whole_blocks(a, block_size, team.size());
-    pattern_ = block_pattern(a, block_size, options.positions, whole_blocks_ ? &*whole_blocks_ : nullptr);
+    pattern_ = block_pattern(a, block_size, options.positions, whole_blocks_ ? &*whole_blocks_ : nullptr,
+                             options.levels == 0);
     check(interrupt);
     pattern_ = fill_pattern(std::move(pattern_), options.levels, team.size(), interrupt);
     check(interrupt);

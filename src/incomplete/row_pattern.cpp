@@ -4,6 +4,8 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -133,6 +135,40 @@ bool is_symmetric(RowPattern const& pattern) {
     return true;
 }
 
+/// The rows of scalars with general storage if their columns ascend and have the diagonal, and if the pattern
+/// is symmetric: row i then has the columns of the entries in column i. Otherwise nothing.
+std::optional<RowPattern> rows_of_symmetric_pattern(StoredPattern const& a, bool finds_source) {
+    if (a.symmetry != Symmetry::general || a.stored() > std::numeric_limits<std::int32_t>::max()) return {};
+    RowPattern pattern;
+    auto const n = pattern.num_rows = static_cast<BlockRow>(a.cols);
+    pattern.symmetric = pattern.has_sorted_columns = true;
+    pattern.ptr.assign(a.col_ptr.begin(), a.col_ptr.end());
+    pattern.diagonal.resize(n);
+    pattern.cols.resize(a.stored());
+    if (finds_source) pattern.source.resize(a.stored());
+    for (Offset p = 0; p < a.stored(); ++p) pattern.cols[p] = static_cast<BlockRow>(a.row_ind[p]);
+    LargeVector<std::int32_t> next(n); // the next entry of each row
+    for (BlockRow i = 0; i < n; ++i) next[i] = static_cast<std::int32_t>(pattern.ptr[i]);
+    BlockRow const* const cols = pattern.cols.data();
+    std::int32_t* const source = pattern.source.data();
+    for (BlockRow j = 0; j < n; ++j) {
+        pattern.diagonal[j] = next[j];
+        BlockRow last = -1;
+        bool has_diagonal = false;
+        auto const end = static_cast<std::int32_t>(pattern.ptr[j + 1]);
+        for (auto p = static_cast<std::int32_t>(pattern.ptr[j]); p < end; ++p) {
+            BlockRow const i = cols[p];
+            std::int32_t const mirror = next[i]++;
+            if (i <= last || mirror >= pattern.ptr[i + 1] || cols[mirror] != j) return {};
+            if (source) source[mirror] = p;
+            has_diagonal = has_diagonal || i == j;
+            last = i;
+        }
+        if (!has_diagonal) return {};
+    }
+    return pattern;
+}
+
 void check_permutation(std::span<Index const> positions) {
     std::vector<bool> taken(positions.size(), false);
     for (Index const position : positions) {
@@ -167,8 +203,10 @@ BlockRow checked_num_rows(StoredPattern const& a, int size, std::span<Index cons
 } // namespace
 
 RowPattern block_pattern(StoredPattern const& a, int block_size, std::span<Index const> positions,
-                         BlockColumns const* whole) {
+                         BlockColumns const* whole, bool finds_source) {
     BlockRow const num_rows = checked_num_rows(a, block_size, positions);
+    if (block_size == 1 && positions.empty())
+        if (auto pattern = rows_of_symmetric_pattern(a, finds_source)) return *std::move(pattern);
     bool const is_triangle = a.symmetry != Symmetry::general;
     auto const rows_by = [&](auto const& column_of) {
         if (positions.empty()) return rows_of_columns(num_rows, is_triangle, column_of);

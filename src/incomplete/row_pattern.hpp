@@ -41,6 +41,9 @@ struct RowPattern {
     /// Whether block_pattern() found the blocks of each column in ascending order, and stored triangles with
     /// their diagonal.
     bool has_sorted_columns = false;
+    /// The position of each block among the stored entries of the matrix. Empty unless block_pattern() found
+    /// it.
+    LargeVector<std::int32_t> source;
 
     [[nodiscard]] std::span<BlockRow const> row(BlockRow i) const {
         return {cols.data() + ptr[i], cols.data() + ptr[i + 1]};
@@ -60,9 +63,10 @@ struct BlockColumns;
 /// Block row i becomes row positions[i], or stays row i if `positions` is empty. Error{bad_input} if the
 /// matrix is not square; Error{usage} if b does not divide its size or `positions` is no permutation of the
 /// block rows; Error{unsupported} for more than 2^31 - 2 block rows. `whole` are the whole_blocks() of the
-/// matrix, or null.
+/// matrix, or null. With `finds_source`, RowPattern::source is set for scalars with general storage, no
+/// positions, a symmetric pattern with the whole diagonal, and columns that ascend.
 RowPattern block_pattern(StoredPattern const& a, int block_size, std::span<Index const> positions = {},
-                         BlockColumns const* whole = nullptr);
+                         BlockColumns const* whole = nullptr, bool finds_source = false);
 
 /// (i, j) is in the transpose if (j, i) is in the pattern.
 RowPattern transpose(RowPattern const& pattern);

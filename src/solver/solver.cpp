@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "analysis/checks.hpp"
+#include "analysis/choose_method.hpp"
 #include "core/timer.hpp"
-#include "incomplete/choose_method.hpp"
 #include "machine/machine_file.hpp"
 #include "runtime/process_limits.hpp"
 #include "solver/solver_state.hpp"

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "analysis/checks.hpp"
+#include "analysis/choose.hpp"
 #include "core/timer.hpp"
-#include "incomplete/choose.hpp"
 #include "kernels/blas.hpp"
 #include "matrix/convert.hpp"
 #include "matrix/norms.hpp"

@@ -57,6 +57,66 @@ CscMatrix<double> random_matrix(Index n, Symmetry symmetry, double density, unsi
     });
 }
 
+/// A general matrix of random values with a symmetric pattern and the whole diagonal.
+CscMatrix<double> symmetric_pattern(Index n, double density, unsigned seed) {
+    auto const stored = random_matrix(n, Symmetry::symmetric, density, seed);
+    std::set<std::pair<Index, Index>> entries;
+    for (Index j = 0; j < n; ++j) {
+        entries.emplace(j, j);
+        for (Offset const p : stored.entries_of(j)) {
+            entries.emplace(stored.row_ind[p], j);
+            entries.emplace(j, stored.row_ind[p]);
+        }
+    }
+    return matrix_of(n, Symmetry::general, [&](Index i, Index j) {
+        return entries.contains({i, j}) ? static_cast<double>(1 + i + n * j) : 0.0;
+    });
+}
+
+TEST(BlockPattern, OfASymmetricPatternKnowsWhereTheEntriesAreStored) {
+    for (unsigned seed = 0; seed < 20; ++seed) {
+        auto const a = symmetric_pattern(1 + 3 * seed, 0.2, seed);
+        auto const pattern = block_pattern(a, 1, {}, nullptr, true);
+        EXPECT_TRUE(pattern.symmetric);
+        EXPECT_EQ(std::ssize(blocks_of(pattern)), a.stored());
+        ASSERT_EQ(std::ssize(pattern.source), a.stored());
+        for (BlockRow i = 0; i < pattern.num_rows; ++i)
+            for (Offset e = pattern.ptr[i]; e < pattern.ptr[i + 1]; ++e)
+                EXPECT_EQ(a.values[pattern.source[e]], static_cast<double>(1 + i + a.cols * pattern.cols[e]));
+        EXPECT_TRUE(block_pattern(a, 1).source.empty());
+    }
+}
+
+TEST(BlockPattern, OfAnotherPatternDoesNotKnowWhereTheEntriesAreStored) {
+    auto const blocks = [](CscMatrix<double> const& a) {
+        auto const pattern = block_pattern(a, 1, {}, nullptr, true);
+        EXPECT_TRUE(pattern.source.empty());
+        return blocks_of(pattern);
+    };
+    auto const entries = [](CscMatrix<double> const& a) {
+        std::set<std::pair<Index, Index>> result;
+        for (Index j = 0; j < a.cols; ++j) {
+            result.emplace(j, j);
+            for (Offset const p : a.entries_of(j)) result.emplace(a.row_ind[p], j);
+        }
+        return result;
+    };
+    auto const a = symmetric_pattern(30, 0.2, 1);
+    for (Offset removed = 0; removed < a.stored(); ++removed) { // each of them, on and off the diagonal
+        auto other = a;
+        other.row_ind.erase(other.row_ind.begin() + removed);
+        other.values.erase(other.values.begin() + removed);
+        for (Offset& p : other.col_ptr) p -= p > removed ? 1 : 0;
+        EXPECT_EQ(blocks(other), entries(other)) << "without entry " << removed;
+    }
+    for (Index j = 0; j < a.cols; ++j) {
+        if (a.entries_of(j).size() < 2) continue;
+        auto other = a; // a column that does not ascend
+        std::swap(other.row_ind[a.col_ptr[j]], other.row_ind[a.col_ptr[j + 1] - 1]);
+        EXPECT_EQ(blocks(other), entries(other)) << "column " << j;
+    }
+}
+
 TEST(FillPattern, HasTheEntriesUpToALevelOfFill) {
     for (unsigned seed = 0; seed < 12; ++seed)
         for (auto const symmetry : {Symmetry::general, Symmetry::symmetric}) {

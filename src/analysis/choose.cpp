@@ -1,4 +1,4 @@
-#include "incomplete/choose.hpp"
+#include "analysis/choose.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "incomplete/choose_method.hpp"
+#include "analysis/choose_method.hpp"
 
 #include <algorithm>
 #include <cmath>
