@@ -91,6 +91,41 @@ template <class R> class RowsAhead {
     Index columns_left_ = 0, line_ = 0; ///< The columns not yet done, and the next line of the first of them.
 };
 
+// The sums of a tile, in registers: of A Re(B) and of A Im(B).
+template <class T, int width, int vectors, int columns> class TileSums {
+  public:
+    using R = Real<T>;
+    using Vector = VectorOf<R, width>;
+
+    // Adds the product of a column of A and a row of B. Vector v of A begins at a[v * width], but the last
+    // one at a[last]; entry q of B is at b[q * stride], for complex numbers in pairs of reals.
+    template <class Stride> ESPALIER_INLINE void add(R const* a, Index last, R const* b, Stride stride) {
+        Vector rows[vectors];
+        for (int v = 0; v < vectors; ++v) {
+            load(rows[v], a + (v == vectors - 1 ? last : v * width));
+            if constexpr (parts * columns <= 4) keep_in_register(rows[v]); // larger tiles wait for no loads
+        }
+        for (int q = 0; q < columns; ++q)
+            for (int part = 0; part < parts; ++part) {
+                R const factor = b[parts * q * stride + part];
+                for (int v = 0; v < vectors; ++v) sums_[part][q][v] += rows[v] * factor;
+            }
+    }
+    // Sets `total` to vector v of column q of A B, or of A conj(B).
+    ESPALIER_INLINE void get(Vector& total, int q, int v, bool conjugate_b) const {
+        total = sums_[0][q][v];
+        if constexpr (is_complex<T>) {
+            Vector imaginary = sums_[1][q][v];
+            times_i<R, width>(imaginary);
+            total = conjugate_b ? total - imaginary : total + imaginary;
+        }
+    }
+
+  private:
+    static constexpr int parts = is_complex<T> ? 2 : 1;
+    Vector sums_[parts][columns][vectors] = {};
+};
+
 // Tiles of fewer columns of A do not wait long enough for C to be fetched.
 inline constexpr Index least_depth_to_fetch = 16;
 
@@ -111,22 +146,13 @@ ESPALIER_INLINE void tile(Operands<Real<T>, Stride> const& op, bool conjugate_b,
             for (int v = 0; v < vectors; ++v) __builtin_prefetch(c + row(v), 1, 3);
             __builtin_prefetch(c + end - 1, 1, 3);
         }
-    Vector sum[parts][columns][vectors] = {}; // A Re(B) and A Im(B)
+    TileSums<T, width, vectors, columns> sums;
     R const* a = rows_of_a.a;
     R const* b = op.b + parts * (j / strip_columns * strip_columns * op.strip_stride +
                                  j % strip_columns * op.column_stride);
     // One step of the loop over k.
     auto const step = [&]() ESPALIER_INLINE_LAMBDA {
-        Vector rows[vectors];
-        for (int v = 0; v < vectors; ++v) {
-            load(rows[v], a + (v == vectors - 1 ? rows_of_a.last : v * width));
-            if constexpr (parts * columns <= 4) keep_in_register(rows[v]); // larger tiles wait for no loads
-        }
-        for (int q = 0; q < columns; ++q)
-            for (int part = 0; part < parts; ++part) {
-                R const factor = b[parts * q * op.column_stride + part];
-                for (int v = 0; v < vectors; ++v) sum[part][q][v] += rows[v] * factor;
-            }
+        sums.add(a, rows_of_a.last, b, op.column_stride);
         a += rows_of_a.lda;
         b += parts * op.depth_stride;
     };
@@ -156,12 +182,7 @@ ESPALIER_INLINE void tile(Operands<Real<T>, Stride> const& op, bool conjugate_b,
             R* const c = op.c + (j + q) * op.ldc;
             Vector total[vectors];
             for (int v = 0; v < vectors; ++v) {
-                total[v] = sum[0][q][v];
-                if constexpr (is_complex<T>) {
-                    Vector imaginary = sum[1][q][v];
-                    times_i<R, width>(imaginary);
-                    total[v] = conjugate_b ? total[v] - imaginary : total[v] + imaginary;
-                }
+                sums.get(total[v], q, v, conjugate_b);
                 if constexpr (into == Into::subtract) {
                     Vector old;
                     load(old, c + row(v));

@@ -1,5 +1,5 @@
 // Triangular solves from the right, B := B op(T)^-1, for the panel below a factored diagonal block. They use
-// tiles of a few columns in registers, and subtract_product() between them.
+// tiles of a few columns in registers, and subtract_product() between the parts of a wide triangle.
 #pragma once
 
 #include "kernels/product.hpp"

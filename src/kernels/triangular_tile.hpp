@@ -61,20 +61,11 @@ ESPALIER_INLINE void solve_tile(Triangle<Real<T>, Stride> const& op, bool conjug
     constexpr int parts = is_complex<T> ? 2 : 1;
     auto const row = [&](int v) ESPALIER_INLINE_LAMBDA { return row_of<width, vectors>(v, i, end); };
 
-    Vector sum[parts][columns][vectors] = {}; // X Re(E) and X Im(E)
+    TileSums<T, width, vectors, columns> sums;
     R const* x = op.solved;
     R const* e = op.e + parts * j * op.column_stride;
     auto const step = [&]() ESPALIER_INLINE_LAMBDA {
-        Vector rows[vectors];
-        for (int v = 0; v < vectors; ++v) {
-            load(rows[v], x + v * width);
-            if constexpr (parts * columns <= 4) keep_in_register(rows[v]);
-        }
-        for (int q = 0; q < columns; ++q)
-            for (int part = 0; part < parts; ++part) {
-                R const factor = e[parts * q * op.column_stride + part];
-                for (int v = 0; v < vectors; ++v) sum[part][q][v] += rows[v] * factor;
-            }
+        sums.add(x, (vectors - 1) * width, e, op.column_stride);
         x += vectors * width;
         e += parts * op.depth_stride;
     };
@@ -98,13 +89,9 @@ ESPALIER_INLINE void solve_tile(Triangle<Real<T>, Stride> const& op, bool conjug
         for (int v = 0; v < vectors; ++v) {
             Vector& xq = solved[q][v];
             load(xq, op.b + row(v) + (j + q) * op.ldb);
-            Vector total = sum[0][q][v];
-            if constexpr (is_complex<T>) {
-                Vector imaginary = sum[1][q][v];
-                times_i<R, width>(imaginary);
-                total = conjugate ? total - imaginary : total + imaginary;
-            }
-            xq -= total;
+            Vector product;
+            sums.get(product, q, v, conjugate);
+            xq -= product;
             for (int k = 0; k < q; ++k)
                 subtract_times<T>(xq, solved[k][v], turned[k][v],
                                   e + parts * (k * op.depth_stride + q * op.column_stride), conjugate);
