@@ -14,11 +14,8 @@ namespace {
 template <class T, class Stride> struct TiledProduct {
     template <int bytes>
     ESPALIER_INLINE static void run(vector::Operands<Real<T>, Stride> const& op, bool conjugate_b) {
-        constexpr int columns = bytes == 64 ? 8 : vector::is_fallback<bytes> ? 2 : 4;
-        constexpr int vectors =
-            bytes == 32 ? 2 : 3; // 16 registers are too few for three vectors and four columns
-        vector::product<T, vector::lanes<T, bytes>, vectors, is_complex<T> ? columns / 2 : columns>(
-            op, conjugate_b);
+        vector::product<T, vector::lanes<T, bytes>, vector::vectors_of_tile<bytes>,
+                        vector::columns_of_tile<T, bytes>>(op, conjugate_b);
     }
 };
 

@@ -32,6 +32,12 @@ inline constexpr int most_vectors = 3;
 /// B may be stored in strips of this many columns.
 inline constexpr Index strip_columns = 8;
 
+/// The columns of a tile for vectors of `bytes` bytes.
+template <class T, int bytes> inline constexpr int columns_of_tile =
+    (is_fallback<bytes> ? 2 : std::max(4, bytes / 8)) / (is_complex<T> ? 2 : 1);
+/// The vectors of rows of a tile. 16 registers are too few for three vectors and four columns.
+template <int bytes> inline constexpr int vectors_of_tile = bytes == 32 ? 2 : most_vectors;
+
 /// The number of reals in a line of the cache.
 template <class R> inline constexpr Index reals_of_line = 64 / Index{sizeof(R)};
 
@@ -59,8 +65,8 @@ template <class R> struct TileRows {
     Index last;
 };
 
-// The rows of A below a block, which tiles prefetch column by column, so that the processor recognizes the
-// order.
+// The rows below those of some tiles, which these prefetch column by column, so that the processor recognizes
+// the order.
 template <class R> class RowsAhead {
   public:
     RowsAhead() = default;

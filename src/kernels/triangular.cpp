@@ -14,17 +14,14 @@ namespace espalier {
 
 namespace {
 
-constexpr Index most_tile_columns = 8;
-constexpr Index most_columns =
-    128; // of a triangle without recursion; its rows of X fit the first-level cache
+// The most columns of a triangle without recursion. The rows of X of a tile then fit the first-level cache.
+constexpr Index most_columns = 128;
 
 template <class T, class Stride> struct TileSolve {
     template <int bytes>
     ESPALIER_INLINE static void run(vector::Triangle<Real<T>, Stride> const& op, bool conjugate) {
-        constexpr int columns = bytes == 64 ? 8 : vector::is_fallback<bytes> ? 2 : 4;
-        constexpr int vectors = bytes == 32 ? 2 : 3;
-        vector::solve<T, vector::lanes<T, bytes>, vectors, is_complex<T> ? columns / 2 : columns>(op,
-                                                                                                  conjugate);
+        vector::solve<T, vector::lanes<T, bytes>, vector::vectors_of_tile<bytes>,
+                      vector::columns_of_tile<T, bytes>>(op, conjugate);
     }
 };
 
@@ -36,7 +33,7 @@ template <class T> struct RightSolve {
     void run(MatrixView<T const> t, MatrixView<T> b) const {
         Index const n = t.cols;
         if (n <= most_columns) return solve_tiles(t, b);
-        Index const n1 = (n / 2 + most_tile_columns - 1) / most_tile_columns * most_tile_columns;
+        Index const n1 = (n / 2 + vector::strip_columns - 1) / vector::strip_columns * vector::strip_columns;
         Index const n2 = n - n1;
         auto const b1 = b.block(0, 0, b.rows, n1);
         auto const b2 = b.block(0, n1, b.rows, n2);

@@ -29,12 +29,6 @@ template <class R, class Stride> struct Triangle {
     R* solved; ///< Memory for most_vectors vectors of rows of X, aligned.
 };
 
-// The rows of B below those of a tile, from the first column that no tile has prefetched yet.
-template <class R> struct RowsBelow {
-    R const* next; ///< Null if nothing is prefetched.
-    Index columns;
-};
-
 // x -= y factor, or y conj(factor), where turned is y times i.
 template <class T, class Vector> ESPALIER_INLINE void
 subtract_times(Vector& x, Vector const& y, Vector const& turned, Real<T> const* factor, bool conjugate) {
@@ -55,7 +49,7 @@ template <class T, int width> ESPALIER_INLINE void scale(VectorOf<Real<T>, width
 // Columns [j, j + columns) of rows [i, end), where end - i is at most vectors * width, and at least width.
 template <class T, int width, int vectors, int columns, class Stride>
 ESPALIER_INLINE void solve_tile(Triangle<Real<T>, Stride> const& op, bool conjugate, Index i, Index end,
-                                Index j, RowsBelow<Real<T>>& below) {
+                                Index j, RowsAhead<Real<T>>& below) {
     using R = Real<T>;
     using Vector = VectorOf<R, width>;
     constexpr int parts = is_complex<T> ? 2 : 1;
@@ -70,17 +64,15 @@ ESPALIER_INLINE void solve_tile(Triangle<Real<T>, Stride> const& op, bool conjug
         e += parts * op.depth_stride;
     };
     Index p = 0;
-    if constexpr (vectors > 1 && parts * columns >= 8) { // a round of steps fetches one column
-        constexpr int lines = vectors + 1;
-        constexpr Index line_reals = reals_of_line<R>;
-        Index const rounds = below.next ? std::min(below.columns, j / lines) : 0;
-        for (Index round = 0; round < rounds; ++round, below.next += op.ldb)
+    if constexpr (vectors > 1 && parts * columns >= 8) {
+        constexpr int lines = vectors + 1; // of a column of the rows below
+        for (; p + lines <= j; p += lines) {
+            R const* const next = below.take(lines, x);
             [&]<int... line>(std::integer_sequence<int, line...>) ESPALIER_INLINE_LAMBDA {
-                ((__builtin_prefetch(below.next + line * line_reals, 1, 2), step()), ...);
+                ((__builtin_prefetch(next + line * reals_of_line<R>, 1, 2), step()), ...);
             }
-        (std::make_integer_sequence<int, lines>());
-        below.columns -= rounds;
-        p = rounds * lines;
+            (std::make_integer_sequence<int, lines>());
+        }
     }
     for (; p < j; ++p) step();
 
@@ -110,7 +102,8 @@ ESPALIER_INLINE void solve_tile(Triangle<Real<T>, Stride> const& op, bool conjug
 // The tiles of rows [i, end) for all columns, from left to right.
 template <class T, int width, int vectors, int most, class Stride>
 ESPALIER_INLINE void solve_rows(Triangle<Real<T>, Stride> const& op, bool conjugate, Index i, Index end) {
-    RowsBelow<Real<T>> below{end < op.rows ? op.b + end : nullptr, op.columns};
+    RowsAhead<Real<T>> below;
+    if (end < op.rows) below = {op.b + end, op.ldb, vectors * width, op.columns, 1};
     visit_columns<most>(op.columns, [&](auto columns, Index j) ESPALIER_INLINE_LAMBDA {
         solve_tile<T, width, vectors, decltype(columns)::value>(op, conjugate, i, end, j, below);
     });
