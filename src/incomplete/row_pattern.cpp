@@ -151,18 +151,17 @@ std::optional<RowPattern> rows_of_symmetric_pattern(StoredPattern const& a, bool
     for (BlockRow i = 0; i < n; ++i) next[i] = static_cast<std::int32_t>(pattern.ptr[i]);
     BlockRow const* const cols = pattern.cols.data();
     std::int32_t* const source = pattern.source.data();
+    // Columns are visited in ascending order, so each column also ascends if all mirrors agree.
     for (BlockRow j = 0; j < n; ++j) {
         pattern.diagonal[j] = next[j];
-        BlockRow last = -1;
         bool has_diagonal = false;
         auto const end = static_cast<std::int32_t>(pattern.ptr[j + 1]);
         for (auto p = static_cast<std::int32_t>(pattern.ptr[j]); p < end; ++p) {
             BlockRow const i = cols[p];
             std::int32_t const mirror = next[i]++;
-            if (i <= last || mirror >= pattern.ptr[i + 1] || cols[mirror] != j) return {};
+            if (mirror >= pattern.ptr[i + 1] || cols[mirror] != j) return {};
             if (source) source[mirror] = p;
             has_diagonal = has_diagonal || i == j;
-            last = i;
         }
         if (!has_diagonal) return {};
     }
