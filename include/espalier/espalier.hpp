@@ -2,7 +2,7 @@
 //
 //     espalier::CscMatrix<double> A = ...;             // lower triangle if A.symmetry != general
 //     espalier::Solver<double> solver;                 // or Solver<double>(options)
-//     solver.analyze(A);                               // pattern only
+//     solver.analyze(A);                               // ordering, structure, scaling; uses the values
 //     solver.factorize(A);                             // again with new values: no new analysis
 //     std::vector<double> x = solver.solve(b);         // any number of right-hand sides
 //     auto report = solver.refine(A, b, x);            // backward error, improved x
