@@ -327,8 +327,7 @@ ESPALIER_API espalier_status espalier_create(espalier_solver** solver, espalier_
 ESPALIER_API espalier_status espalier_create_mpi(espalier_solver** solver, espalier_scalar scalar,
                                                  void const* mpi_comm);
 /** Does the same as espalier_create_mpi() for a Fortran communicator: an `integer`, or the MPI_VAL of a
- *  type(MPI_Comm).
- *  */
+ *  type(MPI_Comm). */
 ESPALIER_API espalier_status espalier_create_mpi_fortran(espalier_solver** solver, espalier_scalar scalar,
                                                          int mpi_comm);
 /** For processes other than 0, in place of espalier_create_mpi() and all other calls: takes part in the calls
@@ -379,8 +378,9 @@ ESPALIER_API espalier_status espalier_set_coarsen(espalier_solver* solver, char 
 /** Incomplete factorization: the runtime of the tasks. An analysis is ESPALIER_UNSUPPORTED if the build lacks
  *  it. */
 ESPALIER_API espalier_status espalier_set_runtime(espalier_solver* solver, espalier_runtime value);
-/** Whether to factorize by dense blocks of columns. Without them (lu only) one thread factorizes single
- * columns of the block triangular form, as for circuits. AUTO: the way that is predicted to be faster. */
+/** Whether to factorize by dense blocks of columns (supernodes). Without them, one thread factorizes single
+ *  columns: lu by its block triangular form, as for circuits, and small ldlt and ldlh systems.
+ *  ESPALIER_AUTO: the method that is predicted to be faster. */
 ESPALIER_API espalier_status espalier_set_supernodes(espalier_solver* solver, espalier_toggle value);
 /** What happens to columns without a good pivot. */
 ESPALIER_API espalier_status espalier_set_pivoting(espalier_solver* solver, espalier_pivoting value);
@@ -421,8 +421,9 @@ ESPALIER_API espalier_status espalier_set_bind_threads(espalier_solver* solver, 
 /** The machine to plan for: "here", an hwloc XML file (a name that ends in .xml), or a synthetic description
  *  such as "numa:2 core:4". Workers are bound to cores only with "here". */
 ESPALIER_API espalier_status espalier_set_topology(espalier_solver* solver, char const* text);
-/** The cost model of predictions and schedules. ESPALIER_AUTO: measured on this machine once, in about a
- *  second, and kept in the user's cache directory. ESPALIER_ON: measured again. ESPALIER_OFF: the default
+/** The cost model of predictions and schedules. ESPALIER_AUTO: the model that is stored in the user's cache
+ *  directory. If there is none, it is measured (about a second) before a long factorization, and shorter ones
+ *  use the default model. ESPALIER_ON: measured again. ESPALIER_OFF: the default
  *  model of the library; no file is touched. With ESPALIER_AUTO the environment variable ESPALIER_CALIBRATION
  *  (auto, on, off) decides if it is set. The directory is espalier in $XDG_CACHE_HOME or in $HOME/.cache. */
 ESPALIER_API espalier_status espalier_set_calibration(espalier_solver* solver, espalier_toggle value);
@@ -434,9 +435,9 @@ ESPALIER_API espalier_status espalier_set_schedule(espalier_solver* solver, espa
 ESPALIER_API espalier_status espalier_set_allocation(espalier_solver* solver, espalier_allocation value);
 /** Tasks of a column block. */
 ESPALIER_API espalier_status espalier_set_splitting(espalier_solver* solver, espalier_splitting value);
-/** Bounds of the columns of a column block: wider supernodes than `most` are split into blocks of at least
- *  `least`. `most` 0: chosen by the number of workers that share a supernode; `least` 0: half of the largest.
- *  */
+/** Bounds of the columns of a column block: supernodes wider than `most` are split into blocks of at least
+ *  `least` columns. `most` 0: chosen by the number of workers that share a supernode; `least` 0: half of the
+ *  largest. */
 ESPALIER_API espalier_status espalier_set_block_widths(espalier_solver* solver, int64_t least, int64_t most);
 /** Zeros that amalgamation may store, relative to the entries of the factor. */
 ESPALIER_API espalier_status espalier_set_amalgamation_fill(espalier_solver* solver, double value);
@@ -510,10 +511,11 @@ ESPALIER_API espalier_status espalier_solve(espalier_solver* solver, espalier_op
  *  the part of the elimination tree that B reaches. X is dense, order x nrhs. */
 ESPALIER_API espalier_status espalier_solve_sparse(espalier_solver* solver, espalier_op op,
                                                    espalier_matrix const* b, void* x, int64_t ldx);
-/** Improves X by the method of espalier_set_refinement() until its backward error is within the tolerance,
- *  and measures the errors (report: backward_error, componentwise_error, refine.*). If it is not within the
- *  tolerance the status is ESPALIER_INACCURATE or ESPALIER_SINGULAR, and X is the best solution that was
- *  found. */
+/** Improves X by the method of espalier_set_refinement() until its backward error is about 10 epsilon (with
+ *  an incomplete factorization: within the tolerance) or the method stagnates, and measures the errors
+ *  (report: backward_error, componentwise_error, refine.*). If the backward error is not within the
+ * tolerance, the status is ESPALIER_INACCURATE or ESPALIER_SINGULAR, and X is the best solution that was
+ * found. */
 ESPALIER_API espalier_status espalier_refine(espalier_solver* solver, espalier_op op, int64_t nrhs,
                                              void const* b, int64_t ldb, void* x, int64_t ldx);
 /** All steps in one call: analysis and factorization unless they are done, solve, and refine with its
@@ -585,14 +587,14 @@ ESPALIER_API espalier_status espalier_drive_rows(espalier_solver* solver, espali
 ESPALIER_API espalier_status espalier_inertia(espalier_solver* solver, int64_t* positive, int64_t* negative,
                                               int64_t* zero);
 /** det A = (phase_re + i phase_im) exp(log_modulus), with a phase of modulus 1, or 0 and log_modulus
- * -infinity for a singular matrix. ESPALIER_INACCURATE if static pivots were replaced. Pointers may be null.
- * */
+ *  -infinity for a singular matrix. ESPALIER_INACCURATE if static pivots were replaced. Pointers may be
+ *  null. */
 ESPALIER_API espalier_status espalier_determinant(espalier_solver* solver, double* phase_re, double* phase_im,
                                                   double* log_modulus);
 /** Estimate of 1 / (|A| |A^-1|) in 1-norms (Hager 1984, Higham 1988), from about ten solves. */
 ESPALIER_API espalier_status espalier_rcond(espalier_solver* solver, double* rcond);
 /** Finds the right null vectors, with singular values below tolerance * |A| (0: order * epsilon), and the
- *  rank. Set espalier_set_allow_singular() before the analysis. */
+ *  rank. Structurally singular matrices need espalier_set_allow_singular() before the analysis. */
 ESPALIER_API espalier_status espalier_null_space(espalier_solver* solver, double tolerance, int64_t* rank);
 /** The orthonormal null vectors of espalier_null_space(): order x (order - rank), with leading dimension
  *  `ld`. */

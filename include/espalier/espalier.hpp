@@ -124,10 +124,11 @@ template <class T> class ESPALIER_API Solver {
     /// solutions.
     [[nodiscard]] DenseMatrix<T> solve(CscMatrix<T> const& b, MatrixOp op = MatrixOp::none);
 
-    /// Improves x, a solution of op(A) x = b, by Options::refine until its backward error is within
-    /// Options::tolerance, and measures the errors (Oettli, Prager 1964; Rigal, Gaches 1967). `matrix` is the
-    /// one that was factorized; b and x are n x nrhs. The result is also in report(); if its `status` is not
-    /// ok, x is the best solution that was found. Error{usage} with Options::schur.
+    /// Improves x, a solution of op(A) x = b, by Options::refine until its backward error is about 10 epsilon
+    /// (with an incomplete factorization: within Options::tolerance) or the method stagnates, and measures
+    /// the errors (Oettli, Prager 1964; Rigal, Gaches 1967). `matrix` is the one that was factorized; b and x
+    /// are n x nrhs. The result is also in report(); if its `status` is not ok, x is the best solution that
+    /// was found. Error{usage} with Options::schur.
     RefineReport refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs = 1,
                         MatrixOp op = MatrixOp::none);
     /// Does the work of refine() for rows of b and x as in solve_rows(). Only process 0 passes the matrix.

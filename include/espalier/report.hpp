@@ -80,16 +80,16 @@ struct FactorReport {
     std::uint64_t delayed_bytes = 0; ///< Additional memory of column blocks with delayed columns.
     Index negative_pivots = 0;       ///< For ldlt of real matrices and for ldlh.
     double rcond = -1; ///< With Options::condition: estimated 1 / (|A| |A^-1|), 1-norms; else -1.
-    /// With Options::schur: the normwise backward error of the whole system with the interior eliminated and
-    /// the Schur complement applied to a random vector; else -1.
+    /// With Options::schur: the largest normwise backward error of the whole system for three random vectors
+    /// in the kept unknowns; else -1.
     double schur_error = -1;
-    /// The matrix is singular to rounding, entry by entry, and pivots were replaced or (known after refine)
-    /// the solution is correspondingly large.
+    /// The matrix is singular to working precision: a relative change of its entries of the order of rounding
+    /// makes it exactly singular. Pivots were replaced, or (known after refine) the solution is very large.
     bool numerically_singular = false;
     /// Estimate of the componentwise condition number; computed after suspicious pivots only, else 0.
     double condition_estimate = 0;
     Index tasks = 0;         ///< Tasks of the schedule.
-    Index steals = 0;        ///< Tasks run by another worker than planned; 0 when static.
+    Index steals = 0;        ///< Tasks taken from the queue of another worker; 0 when static.
     Index tasks_divided = 0; ///< Tasks that several threads worked on (Splitting::dynamic).
     /// Number of steals at each distance ([0] is 0). docs/scheduling.md defines the distances of each policy.
     std::vector<double> steals_by_distance;
@@ -121,7 +121,7 @@ struct FactorReport {
     /// Updates of the factors in place since the factorization (Solver::update).
     Index updates = 0;
     double update_s = 0;              ///< Time of the last update.
-    bool fell_back = false;           ///< `auto` tried llh and fell back to ldlh or ldlt.
+    bool fell_back = false;           ///< `auto` tried llh and continued with ldlh.
     bool precision_fell_back = false; ///< Mixed precision was not accurate enough; full precision was used.
 };
 
@@ -228,8 +228,8 @@ struct Report {
     Factorization factorization = Factorization::automatic; ///< The factorization that was used.
     SolveMethod method = SolveMethod::direct;               ///< The method that was used.
     OrderingMethod ordering = OrderingMethod::automatic;    ///< The ordering that was used.
-    /// How the factors were computed: "supernodal"; "scalar", without supernodes (Options::supernodes); or
-    /// "none" for an incomplete factorization.
+    /// How the factors were computed: "supernodal"; "simplicial", without supernodes (Options::supernodes);
+    /// or "none" for an incomplete factorization.
     std::string factor_path = "supernodal";
     Scalar scalar = Scalar::d;                  ///< Scalar type of matrix and solution.
     int processes = 1;                          ///< Number of processes of the solver.

@@ -53,10 +53,9 @@ class AmesosEspalier : public Amesos_BaseSolver {
     AmesosEspalier& operator=(AmesosEspalier const&) = delete; ///< Factors are not copied.
 
     /// The sublist "espalier" has options of the library, by the names of the command: "ordering", "threads",
-    /// "tolerance",
-    /// ... Its entry "symmetry" is "general" or "symmetric"; a symmetric matrix is given with both triangles,
-    /// which must agree. Values are strings, numbers, or true and false for on and off. They take effect at
-    /// the next step, which also reports wrong values.
+    /// "tolerance" and so on. Its entry "symmetry" is "general" or "symmetric"; a symmetric matrix is given
+    /// with both triangles, which must agree. Values are strings, numbers, or true and false for on and off.
+    /// They take effect at the next step, which also reports wrong values.
     int SetParameters(Teuchos::ParameterList& list) override {
         options_ = list.isSublist("espalier") ? list.sublist("espalier") : Teuchos::ParameterList();
         options_are_new_ = true;
@@ -83,7 +82,7 @@ class AmesosEspalier : public Amesos_BaseSolver {
         ++numeric_;
         return 0;
     }
-    /// Solves for all vectors of the problem, and refines until the backward error is within the tolerance.
+    /// Solves for all vectors of the problem, and refines the solutions (Solver::refine()).
     int Solve() override {
         Epetra_MultiVector* const x = problem_.GetLHS();
         Epetra_MultiVector* const b = problem_.GetRHS();

@@ -142,9 +142,8 @@ enum class Splitting {
 
 /// Methods that improve a solution. The Krylov methods have the factorization as preconditioner.
 enum class RefineMethod {
-    /// Iterative refinement, then GMRES if that stalls. For incomplete factorizations: conjugate gradients
-    /// for
-    /// Hermitian factors, GMRES for others.
+    /// Iterative refinement, then GMRES if that stalls. For incomplete factorizations: conjugate gradients if
+    /// the factors are Hermitian positive definite, then GMRES; otherwise GMRES.
     automatic,
     none,     ///< Only measures the errors.
     ir,       ///< Iterative refinement (Arioli, Demmel, Duff 1989).

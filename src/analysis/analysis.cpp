@@ -103,7 +103,7 @@ template <class T> ScheduleReport Analysis<T>::describe(ScheduleChoice const& ma
 }
 
 template <class T> std::shared_ptr<EarlierOrdering const> Analysis<T>::ordering_to_adapt() const {
-    if (incomplete || is_scalar()) return nullptr;
+    if (incomplete || is_simplicial()) return nullptr;
     auto const earlier = std::make_shared<EarlierOrdering>();
     Supernodes const& supernodes = supernodal.supernodes;
     earlier->tree.parent.assign(supernodes.parent.begin(), supernodes.parent.end());
@@ -126,20 +126,20 @@ template <class T> void Analysis<T>::fill(AnalysisReport& report) const {
     report.structural_rank = system.structural_rank();
     report.cost_model = cost_model;
     if (incomplete) return;
-    auto const fill_scalar = [&](auto const& scalar_plan, std::uint64_t bytes) {
-        report.nnz_factor = report.nnz_stored = scalar_plan.nnz_factor;
-        report.flops = report.flops_stored = scalar_plan.flops * flop_factor<T>;
-        report.factor_bytes = static_cast<std::uint64_t>(scalar_plan.nnz_factor) * sizeof(T);
+    auto const fill_simplicial = [&](auto const& simplicial_plan, std::uint64_t bytes) {
+        report.nnz_factor = report.nnz_stored = simplicial_plan.nnz_factor;
+        report.flops = report.flops_stored = simplicial_plan.flops * flop_factor<T>;
+        report.factor_bytes = static_cast<std::uint64_t>(simplicial_plan.nnz_factor) * sizeof(T);
         report.memory_bytes = bytes;
         report.memory_bytes_of_process.assign(1, static_cast<double>(bytes));
-        report.predicted_factor_s = predicted_seconds(scalar_plan) * flop_factor<T>;
+        report.predicted_factor_s = predicted_seconds(simplicial_plan) * flop_factor<T>;
     };
-    if (scalar_ldl) return fill_scalar(*scalar_ldl, scalar_ldl->bytes(sizeof(T)));
-    if (scalar_lu) {
-        report.structural_rank = scalar_lu->form.structural_rank;
-        report.diagonal_blocks = scalar_lu->form.num_blocks();
-        report.largest_diagonal_block = scalar_lu->largest_block;
-        return fill_scalar(*scalar_lu, scalar_lu->bytes(sizeof(T), working_entries));
+    if (simplicial_ldl) return fill_simplicial(*simplicial_ldl, simplicial_ldl->bytes(sizeof(T)));
+    if (simplicial_lu) {
+        report.structural_rank = simplicial_lu->form.structural_rank;
+        report.diagonal_blocks = simplicial_lu->form.num_blocks();
+        report.largest_diagonal_block = simplicial_lu->largest_block;
+        return fill_simplicial(*simplicial_lu, simplicial_lu->bytes(sizeof(T), working_entries));
     }
     double const sides = form.has_upper() ? 2 : 1;
     report.compressed_vertices = compressed_vertices;

@@ -18,9 +18,9 @@
 #include "factor/factor.hpp"
 #include "incomplete/incomplete_factor.hpp"
 #include "refine/call_memory.hpp"
-#include "scalar_lu/ldl_plan.hpp"
-#include "scalar_lu/scalar_plan.hpp"
 #include "scaling/scaled_system.hpp"
+#include "simplicial/ldl_plan.hpp"
+#include "simplicial/simplicial_plan.hpp"
 #include "simulation/choose_schedule.hpp"
 #include "simulation/factor_plan.hpp"
 #include "trace/record.hpp"
@@ -43,8 +43,8 @@ template <class T> struct Analysis {
     OrderingMethod ordering = OrderingMethod::dissection; ///< The method that ordered the unknowns.
     std::optional<IncompleteOptions> incomplete; ///< Set for an incomplete factorization; the rest is empty.
     /// One of these is set for a factorization without supernodes; the rest is empty.
-    std::optional<ScalarPlan> scalar_lu;
-    std::optional<LdlPlan> scalar_ldl;
+    std::optional<SimplicialPlan> simplicial_lu;
+    std::optional<LdlPlan> simplicial_ldl;
     /// The structure of the whole working system, before wide supernodes are split.
     SupernodalStructure supernodal;
     BlockStructure structure; ///< The structure after wide supernodes are split.
@@ -61,7 +61,7 @@ template <class T> struct Analysis {
     double flops_of_new_ordering = 0;
     double ordering_s = 0, symbolic_s = 0, mapping_s = 0;
 
-    [[nodiscard]] bool is_scalar() const { return scalar_lu || scalar_ldl; }
+    [[nodiscard]] bool is_simplicial() const { return simplicial_lu || simplicial_ldl; }
     /// The settings for the plan of a factorization on one of these machines. Error{cancelled}.
     [[nodiscard]] ScheduleChoice choose_schedule(ScheduleSettings const& given, CostModel const& model,
                                                  std::span<MachineModel const> machines,

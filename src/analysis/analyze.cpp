@@ -141,11 +141,12 @@ template <class T> class Analyzer {
                                  : !is_stored_right ? "a matrix that is stored as a triangle"
                                  : options_.method != SolveMethod::direct ? "method direct"
                                  : context_.processes > 1                 ? "one process"
-                                 : !options_.schur.empty()                ? "all unknowns eliminated"
-                                 : analysis_.factors_narrow(options_.mixed_precision) ? "one precision"
-                                 : options_.allow_singular                            ? "a regular matrix"
-                                 : options_.record_trace                              ? "no trace"
-                                 : !options_.topology.empty()                         ? "this machine"
+                                 : !options_.schur.empty()                ? "no Schur complement"
+                                 : analysis_.factors_narrow(options_.mixed_precision)
+                                     ? "factors in the precision of the matrix"
+                                 : options_.allow_singular    ? "allow-singular off"
+                                 : options_.record_trace      ? "no trace"
+                                 : !options_.topology.empty() ? "no other topology"
                                  : form.has_d() && !(is_usual && may_order)
                                      ? "the defaults for matching, scaling, pivots, widths and order"
                                      : nullptr;
@@ -160,7 +161,7 @@ template <class T> class Analyzer {
         if (!may_go_without_supernodes()) return false;
         ProgressScope const progress(options_.progress, "ordering", 0);
         Timer const timer;
-        if (!(analysis_.form.has_d() ? plans_scalar_ldl() : plans_scalar_lu())) return false;
+        if (!(analysis_.form.has_d() ? plans_simplicial_ldl() : plans_simplicial_lu())) return false;
         analysis_.cost_model = "default";
         analysis_.ordering_s = timer.seconds();
         analysis_.working_entries = matrix_.stored();
@@ -168,9 +169,9 @@ template <class T> class Analyzer {
         return true;
     }
 
-    bool plans_scalar_lu() {
+    bool plans_simplicial_lu() {
         bool const is_natural = options_.ordering == OrderingMethod::natural;
-        auto plan = plan_scalar_lu({matrix_.col_ptr, matrix_.row_ind}, !is_natural);
+        auto plan = plan_simplicial_lu({matrix_.col_ptr, matrix_.row_ind}, !is_natural);
         if (!plan) return false;
         Index const rank = plan->form.structural_rank;
         if (rank < matrix_.cols) require_entries_in_every_row(matrix_, options_.schur, &interrupt_);
@@ -180,21 +181,21 @@ template <class T> class Analyzer {
                                     rank, matrix_.cols));
         if (options_.supernodes == Toggle::automatic && !prefers_no_supernodes(*plan)) return false;
         analysis_.ordering = is_natural ? OrderingMethod::natural : OrderingMethod::amd;
-        analysis_.scalar_lu = std::move(plan);
+        analysis_.simplicial_lu = std::move(plan);
         return true;
     }
 
     // Larger systems are factorized faster with supernodes, and their plan takes as long as an ordering.
-    bool plans_scalar_ldl() {
+    bool plans_simplicial_ldl() {
         constexpr Offset most_entries = 20'000;
         bool const chooses = options_.supernodes == Toggle::automatic;
         if (chooses && matrix_.stored() > most_entries) return false;
-        auto plan = plan_scalar_ldl(matrix_);
+        auto plan = plan_simplicial_ldl(matrix_);
         if (!plan && !chooses)
             context_.note("supernodes are used: rows with a weak diagonal have no partners for 2 x 2 pivots");
         if (!plan || (chooses && !prefers_no_supernodes(*plan))) return false;
         analysis_.ordering = OrderingMethod::amd;
-        analysis_.scalar_ldl = std::move(plan);
+        analysis_.simplicial_ldl = std::move(plan);
         return true;
     }
 

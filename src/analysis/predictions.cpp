@@ -89,6 +89,7 @@ void write_schedule(std::string const& path, BlockStructure const& structure, Sc
     metadata["split"] = to_string(settings.splitting);
     metadata["processes"] = std::to_string(schedule.machine.processes);
     metadata["threads"] = std::to_string(schedule.machine.threads);
+    metadata["comm threads"] = std::to_string(schedule.comm_threads.count);
     AtomicFile file(path);
     trace::Trace const trace(predicted_trace(structure, costs, schedule, std::move(metadata)));
     trace::write_paje(trace, [&file](std::string_view text) { file.write(text); });

@@ -24,7 +24,7 @@ class PingPong {
         reserve(0);
     }
 
-    /// Allocates memory for messages with so many lines of ballast.
+    /// Allocates memory for messages with this many lines of ballast.
     void reserve(std::size_t ballast) {
         out_.resize(1 + ballast);
         in_.resize(1 + ballast);

@@ -68,11 +68,11 @@ template <class T> class DistributedMatrix {
     /// Provides the memory of residual_size() if there is one process. The workers touch large memory, so
     /// that the first residual does not wait for its pages. Error{out_of_memory}.
     void prepare_residuals() const;
-    /// The bytes of this memory on a process with so many rows, entries and workers. `is_unscaled`: see
-    /// unscaled(). The memory of residual_sizes() of several columns may be larger.
+    /// The bytes of this memory on a process with these numbers of rows, entries and workers. `is_unscaled`:
+    /// see unscaled(). The memory of residual_sizes() of several columns may be larger.
     static std::uint64_t residual_bytes(Index rows, Offset stored, int workers, bool is_unscaled,
                                         Index columns = 1);
-    /// The bytes that this process needs for residual_sizes() of so many columns of this matrix.
+    /// The bytes that this process needs for residual_sizes() of `columns` columns of this matrix.
     [[nodiscard]] std::uint64_t residual_bytes(Index columns) const;
     /// R = B - op(A) X. R may be the same memory as B.
     void residual(std::span<T const> x, std::span<T const> b, std::span<T> r, Index columns = 1,

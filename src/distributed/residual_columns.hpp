@@ -77,8 +77,8 @@ template <class Sums> inline constexpr bool has_lanes =
     std::is_same_v<Sums, ProductSizeAndNorm<double>> ||
     std::is_same_v<Sums, ProductSizeAndScaledNorm<double>>;
 
-// The rows of so many later entries are fetched, which nothing else predicts. If they are far apart, more
-// rows under way read faster; all of them fit into half of a first-level cache of 32 KiB.
+// The rows of this many later entries are prefetched, which the processor cannot predict. If they are far
+// apart, more rows under way read faster; all of them fit into half of a first-level cache of 32 KiB.
 inline constexpr Offset fetched_ahead = 256;
 
 template <bool scatters, bool gathers, class Sums, class T>

@@ -7,7 +7,7 @@ namespace espalier {
 namespace {
 
 constexpr Index least_rows_of_chunk = Index(1) << 14;
-// A thread reads a vector of so many rows in about the time in which a worker wakes up.
+// A thread reads a vector of this many rows in about the time that it takes to wake a worker.
 constexpr Index least_shared_rows = Index(1) << 16;
 
 Index rows_of_chunk(Index rows) {

@@ -2,8 +2,7 @@
 // the sum in the fan-in block that their process sends for that cblk in any case. A block without such
 // columns has the length in the plan. Numbers come first, as Index:
 //
-//     sum | number of cblks | for each cblk: header, runs, unknowns | for each cblk: S, rows below, of lu
-//     also U
+//     sum | number of cblks | for each cblk: header, runs, unknowns | for each cblk: S, rows below, U (lu)
 //
 //     header      the number of columns left over, of rows below, and of runs
 //     runs        first row in the sum and height: consecutive rows below that are consecutive in the sum

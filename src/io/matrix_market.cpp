@@ -112,10 +112,11 @@ void check_matrix_head(Source const& source, MarketHeader const& header, Offset 
 
 void check_dense_head(Source const& source, MarketHeader const& header, Offset bytes) {
     if (header.symmetry != DeclaredSymmetry::general)
-        source.fail(source.begin(),
-                    fmt::format("only a general {} can be read as a dense block",
-                                header.array ? "array" : "coordinate file"),
-                    Status::unsupported);
+        source.fail(
+            source.begin(),
+            fmt::format("right-hand sides and other dense blocks must be stored as 'general'; this {} is not",
+                        header.array ? "array" : "coordinate file"),
+            Status::unsupported);
     if (header.array) {
         Offset const size = dense_size(source, header, bytes + 1);
         require_room_for(source, header, size, bytes);

@@ -43,7 +43,7 @@ void multiply_column_pair(MatrixView<T const> from, MatrixView<T> to, Index k, P
     }
 }
 
-// The largest |Re| + |Im| in the first `counted` rows, which may be more than there are, or less than none.
+// The largest |Re| + |Im| in the first `counted` rows; `counted` is clamped to 0 .. block.rows.
 template <class T> Real<T> largest_of_counted(MatrixView<T const> block, Index counted) {
     if (counted <= 0) return 0;
     return largest_size_in(block.block(0, 0, std::min(block.rows, counted), block.cols));

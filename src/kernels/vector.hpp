@@ -70,7 +70,7 @@ template <class R, int width> ESPALIER_INLINE void times_i(VectorOf<R, width>& x
     }(std::make_integer_sequence<int, width>());
 }
 
-// Body::run<bytes>() of vectors of so many bytes, inlined into one function for each instruction set.
+// Body::run<bytes>() of vectors of `bytes` bytes, inlined into one function for each instruction set.
 template <class Body, class... Args> auto run_baseline(Args const&... args) {
     return Body::template run<16>(args...);
 }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/one_line.hpp"
 #include "io/json.hpp"
 #include "runtime/binding.hpp"
 
@@ -227,8 +228,7 @@ SimulatedMachine parse_machine(std::string_view text, std::string const& source)
     return machine;
 }
 
-SimulatedMachine find_machine(std::string const& name) {
-    if (!name.ends_with(".json")) return from_topology(Topology::named(name == "here" ? "" : name));
+static SimulatedMachine read_machine(std::string const& name) {
     std::ifstream file(name, std::ios::binary);
     std::string text(longest_json + 1, '\0'); // one more byte than is accepted
     file.read(text.data(), std::ssize(text));
@@ -236,6 +236,19 @@ SimulatedMachine find_machine(std::string const& name) {
     if (!file.eof() && text.size() <= longest_json)
         throw Error(Status::io_error, fmt::format("machine file '{}' cannot be read", name));
     return parse_machine(text, name);
+}
+
+SimulatedMachine find_machine(std::string const& name) {
+    if (name.ends_with(".json")) return read_machine(name);
+    try {
+        return from_topology(Topology::named(name == "here" ? "" : name));
+    } catch (Error const& error) {
+        if (error.status() != Status::usage) throw;
+        throw Error(Status::usage, in_one_line(fmt::format(
+                                       "machine '{}' is neither 'here', nor a machine file (.json), nor an "
+                                       "XML file of lstopo (.xml), nor a valid description: {}",
+                                       name, error.what())));
+    }
 }
 
 MachineModel machine_model(Topology const& topology, int processes, int threads) {

@@ -9,7 +9,7 @@ namespace espalier {
 
 namespace {
 
-// A call that takes so many times the expected time was interrupted.
+// A call that takes more than this multiple of the expected time was interrupted.
 constexpr double disturbed = 4;
 
 // Normal equations G x = h of the columns scaled to length 1.

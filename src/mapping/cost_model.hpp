@@ -108,10 +108,10 @@ struct KernelSet {
 PerTerm<PanelTerm> panel_counts(KernelSet kernels, Index width, Index rows_below);
 PerTerm<UpdateTerm> update_counts(KernelSet kernels, UpdateShape const& shape);
 
-/// The block sizes of update kernels (factor/update.cpp). Columns of one product of a symmetric update: each
-/// strip of so many columns begins at its own first row.
+/// The block sizes of update kernels (factor/update.cpp). A symmetric update is computed in strips of this
+/// many columns, each of which begins at its own first row.
 inline constexpr Index strip_width = 128;
-/// Runs of at least so many rows are updated in place, shorter ones by way of a buffer.
+/// Runs of at least this many rows are updated in place, shorter ones by way of a buffer.
 inline constexpr Index direct_run_height = 32;
 
 /// The parts of CostModel::sweep that are not bound by bandwidth, in seconds.

@@ -296,15 +296,14 @@ constexpr std::array table = {
          "zeros that amalgamation may store, relative to the entries of the factor"},
         ""),
     choice<&Options::supernodes>(
-        {"supernodes", here, method, "WHEN",
-         "factorize by dense blocks of columns; off: lu by single columns of its block triangular "
-         "form, in one thread of one process, as for circuits",
-         "off for lu if the factors are too sparse for blocks"}),
+        {"supernodes", systems, method, "WHEN",
+         "factorize by dense blocks of columns (supernodes); off: by single columns, on one thread of one "
+         "process (lu, ldlt, ldlh)",
+         "off if single columns are predicted to be faster"}),
     choice<&Options::pivoting>(
         {"pivoting", here, method, "KIND",
          "ldlt, ldlh, lu: static replaces small pivots; delayed eliminates columns without a good pivot "
-         "later, in "
-         "a larger block; auto: delayed where static would replace pivots or lose accuracy"}),
+         "later, in a larger block; auto: delayed where static would replace pivots or lose accuracy"}),
     real<&Options::pivot_tolerance, -1>(
         {"pivot-tolerance", here, method, "U",
          "delayed, auto: least pivot relative to the other entries of its column"},
@@ -316,10 +315,11 @@ constexpr std::array table = {
     choice<&Options::refine>(
         {"refine", systems, accuracy, "METHOD",
          "method that improves the solution: iterative refinement (ir) or a Krylov method",
-         "ir, then gmres if ir stalls; for --method ilu cg or gmres"}),
+         "ir, then gmres if ir stalls; with --method ilu: cg for IC, then gmres; otherwise gmres"}),
     count<&Options::max_refine_iterations>(
         {"max-refine-iterations", systems, accuracy, "N",
-         "maximum number of steps of the method that improves the solution", "the default of the method"},
+         "maximum number of steps of each method that improves the solution",
+         "10 for ir, 300 for Krylov methods, 2000 with --method ilu"},
         1, 1'000'000, "auto"),
     real<&Options::tolerance, 0>({"tolerance", systems, accuracy, "E",
                                   "backward error up to which a system counts as solved",

@@ -22,7 +22,7 @@ constexpr double largest_share = 0.7; // largest share of the weight in a part
 using Step = std::array<int, 3>;
 
 // Layers of points with the same height, normal * point. Edges change the height by at most `thickness`, so
-// that so many layers separate those above from those below.
+// `thickness` layers separate the points above them from those below.
 struct Direction {
     Step normal{};
     int thickness = 0;
@@ -215,7 +215,7 @@ class LatticeDissection {
 
     Graph const& graph_;
     Interrupt* interrupt_;  // may be null
-    std::size_t grain_ = 0; // parts with at most so many points stay on their thread
+    std::size_t grain_ = 0; // parts with at most this many points stay on their thread
     std::vector<std::int32_t> points_;
     std::vector<Step> coordinates_;
     std::vector<Direction> directions_;

@@ -46,8 +46,8 @@ struct RefineOptions {
 /// The least number of vectors that a method stores for a right-hand side.
 Index least_vectors(RefineMethod method);
 
-/// The bytes that the errors of a solution need on a process besides vectors, for so many of its rows,
-/// entries and workers.
+/// The bytes that computing the errors of a solution needs on a process besides vectors, from the numbers of
+/// its rows, entries and workers.
 template <class T> std::uint64_t error_bytes(Index rows, Offset stored, int workers, bool is_scaled);
 
 /// 1e-12 in double precision, 1e-5 in single.

@@ -99,7 +99,7 @@ void keep_pages(std::span<std::byte> pages) noexcept {
         munmap(pages.data(), pages.size());
         return;
     }
-    madvise(pages.data(), pages.size(), MADV_FREE); // a permission, which the kernel uses if it must
+    madvise(pages.data(), pages.size(), MADV_FREE); // the kernel may reclaim these pages if memory is short
     kept_pages().keep(pages);
 }
 

@@ -196,11 +196,11 @@ void populate(std::span<std::byte> range) {
 void prefer_huge_pages(std::span<std::byte> range) {
     std::uintptr_t const first = round_up(address_of(range.data()), Arena::alignment);
     std::uintptr_t const end = address_of(range.data() + range.size()) / Arena::alignment * Arena::alignment;
-    if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE); // a wish
+    if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE); // advisory
 }
 
 void choose_pages(std::span<std::byte> rest, bool huge) {
-    if (!rest.empty()) madvise(rest.data(), rest.size(), huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE); // a wish
+    if (!rest.empty()) madvise(rest.data(), rest.size(), huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE); // advisory
 }
 
 PageSample sample_nodes(std::span<std::byte const> range, std::size_t strip_bytes) {

@@ -1,7 +1,8 @@
 // List scheduling on ranges of workers (Graham 1969): a free worker takes the ready task of highest priority
-// among those it is a candidate for. If there is none, or one within its reach is clearly nearer to the
-// critical path, it takes that one. As the workers are equally fast, each task starts on the worker that
-// finishes it first. In: two ranges of workers for each task, its candidates and, around them, its reach.
+// among those for which it is a candidate. It takes another ready task within its reach instead if it is a
+// candidate for none, or if that task is clearly more urgent. As the workers are equally fast, each task
+// starts on the worker that finishes it first. In: two ranges of workers for each task, its candidates and,
+// around them, its reach.
 //
 // The queues form a binary tree over the workers. A task is queued at the O(log workers) nodes that make up
 // its range, and is dropped from the others once a worker has taken it; a worker searches above its leaf.

@@ -6,7 +6,7 @@
 
 namespace espalier {
 
-/// Runs of at least so many entries are worth the call of a kernel.
+/// Runs of at least this many entries are worth the call of a kernel.
 inline constexpr Index long_run = 32;
 /// to -= from.
 template <class T> void subtract_run(T const* from, T* to, Index count) {

@@ -62,7 +62,7 @@ template <class T> class Sweep {
     void run(std::span<T* const> columns, SweepPart part, SparseBlock<T> const* sparse = nullptr);
 
   private:
-    /// So many columns move together. Their entries in a row of x_ fill a cache line.
+    /// Number of columns that are moved together. Their entries in a row of x_ fill a cache line.
     static constexpr Index columns_together = 64 / Index{sizeof(T)};
 
     struct alignas(64) Worker { // written by one worker

@@ -243,8 +243,8 @@ template <class T> void Refiner<T>::examine_interior(NumericFactor<T>& factor, s
     examine(DistributedMatrix<T>(rows_of_interior, context_.is_root() ? &block : nullptr), inverse);
 }
 
-// In about one of t cases a random vector reveals less than the t-th part of an error; three vectors do so in
-// one of t^3.
+// A random vector underestimates an error by more than a factor t with a probability of about 1/t; three
+// vectors do so with a probability of about 1/t^3.
 template <class T> double Refiner<T>::schur_error(NumericFactor<T>& factor, std::span<Index const> schur) {
     constexpr Index columns = 3;
     Index const k = std::ssize(schur), n = working_->order();

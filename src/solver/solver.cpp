@@ -17,7 +17,7 @@ namespace espalier {
 
 namespace {
 
-// The analysis of a matrix with at most so many entries takes less time than a reading of the resident set.
+// For matrices with at most this many entries, reading the resident set takes longer than the analysis.
 constexpr Offset most_small_entries = 20'000;
 
 } // namespace
@@ -90,7 +90,7 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix, Op
                       with.allow_singular,
                       with.factorization == Factorization::automatic,
                       analysis_->incomplete.has_value(),
-                      analysis_->is_scalar()};
+                      analysis_->is_simplicial()};
     });
     prepare_inverse(matrix, with.max_memory);
     report.analysis.total_s = timer.seconds();
@@ -115,18 +115,18 @@ template <class T> void Solver<T>::State::begin_reports() {
 
 // On process 0, which had `resident` bytes in use before the analysis.
 template <class T> void Solver<T>::State::report_analysis(std::uint64_t resident) {
-    bool const is_incomplete = analysis_->incomplete.has_value(), is_scalar = analysis_->is_scalar();
+    bool const is_incomplete = analysis_->incomplete.has_value(), is_simplicial = analysis_->is_simplicial();
     analysis_->fill(report.analysis);
     report.factorization = analysis_->form.kind;
     report.ordering = analysis_->ordering;
     report.method = analysis_->options.method;
-    report.factor_path = is_incomplete ? "none" : is_scalar ? "scalar" : "supernodal";
-    if (!is_incomplete && !is_scalar)
+    report.factor_path = is_incomplete ? "none" : is_simplicial ? "simplicial" : "supernodal";
+    if (!is_incomplete && !is_simplicial)
         report.schedule = analysis_->describe(analysis_->choice, report.processes * report.threads);
     if (!is_incomplete)
         report.analysis.predicted_peak_bytes =
-            std::max(peak_memory(),
-                     resident + (is_scalar ? report.analysis.memory_bytes : analysis_->expected_bytes(0)));
+            std::max(peak_memory(), resident + (is_simplicial ? report.analysis.memory_bytes
+                                                              : analysis_->expected_bytes(0)));
 }
 
 template <class T>
@@ -135,12 +135,13 @@ void Solver<T>::State::prepare_inverse(CscMatrix<T> const& matrix, std::uint64_t
         if (system_->is_incomplete) {
             vectors_.emplace(context_, prepare_incomplete(matrix, max_memory));
             refiner_.emplace(context_, incomplete_, *vectors_);
-        } else if (system_->is_scalar) {
-            vectors_.emplace(context_, analysis_->scalar_lu ? scalar_.prepare(matrix, *analysis_->scalar_lu)
-                                                            : scalar_.prepare(matrix, *analysis_->scalar_ldl,
-                                                                              analysis_->form.conjugate()));
+        } else if (system_->is_simplicial) {
+            vectors_.emplace(context_, analysis_->simplicial_lu
+                                           ? simplicial_.prepare(matrix, *analysis_->simplicial_lu)
+                                           : simplicial_.prepare(matrix, *analysis_->simplicial_ldl,
+                                                                 analysis_->form.conjugate()));
             vectors_->set_system(analysis_->system);
-            refiner_.emplace(context_, scalar_, *vectors_);
+            refiner_.emplace(context_, simplicial_, *vectors_);
         } else {
             vectors_.emplace(context_, factor_.prepare(analysis_ ? &*analysis_ : nullptr));
             refiner_.emplace(context_, factor_, *vectors_);
@@ -181,7 +182,7 @@ template <class T> void Solver<T>::State::drop_analysis() {
     vectors_.reset();
     factor_.clear();
     incomplete_.clear();
-    scalar_.clear();
+    simplicial_.clear();
     analysis_.reset();
     system_.reset();
     working_.clear();
@@ -189,7 +190,7 @@ template <class T> void Solver<T>::State::drop_analysis() {
 
 template <class T> Inertia Solver<T>::State::inertia() {
     require("inertia", {Need::factors, Need::complete});
-    if (system_->is_scalar) return scalar_.inertia();
+    if (system_->is_simplicial) return simplicial_.inertia();
     require("the inertia", {Need::known_pivots});
     return factor_.inertia();
 }
@@ -199,7 +200,7 @@ template <class T> Determinant<T> Solver<T>::State::determinant() {
     require("determinant", {Need::all_eliminated, Need::complete});
     // Replaced pivots are zero to working precision here.
     if (report.factor.numerically_singular) return {T(0), -std::numeric_limits<double>::infinity()};
-    if (system_->is_scalar) return scalar_.determinant();
+    if (system_->is_simplicial) return simplicial_.determinant();
     require("the determinant", {Need::known_pivots});
     Determinant<T> const of_working = factor_.determinant();
     return context_.on_root([&] {

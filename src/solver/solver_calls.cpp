@@ -12,8 +12,8 @@
 namespace espalier {
 
 template <class T> Solver<T>::State::State(Options given, Communicator processes, bool follows)
-    : context_(given.topology, processes), calls_(std::move(processes)), factor_(context_), scalar_(context_),
-      incomplete_(context_), working_(!context_.is_alone()) {
+    : context_(given.topology, processes), calls_(std::move(processes)), factor_(context_),
+      simplicial_(context_), incomplete_(context_), working_(!context_.is_alone()) {
     if (follows && context_.is_root())
         throw Error(Status::usage, "process 0 makes the calls and cannot follow");
     some_follow_ = max(context_.comm(), std::int64_t{follows}) > 0;

@@ -36,10 +36,10 @@ constexpr int most_restarts = 20;
 template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) {
     if (!system_) analyze(matrix);
     Attempt last = attempt(matrix);
-    if (system_->is_scalar) {
+    if (system_->is_simplicial) {
         bool const is_doubtful =
             last.problem || report.factor.pivots_replaced > 0 || refiner_->singularity().is_near;
-        if (is_doubtful && (analysis_->options.supernodes == Toggle::automatic || scalar_.is_ldl()))
+        if (is_doubtful && (analysis_->options.supernodes == Toggle::automatic || simplicial_.is_ldl()))
             return factorize_by_supernodes(matrix, "pivots of the factorization without them were too small");
         if (last.problem) throw *last.problem;
         return;
@@ -84,7 +84,7 @@ template <class T> auto Solver<T>::State::attempt(CscMatrix<T> const& matrix, De
 
 // Whether entries may grow without bound in the elimination.
 template <class T> bool Solver<T>::State::may_grow() const {
-    return !system_->is_incomplete && !system_->is_scalar && system_->kept == 0 &&
+    return !system_->is_incomplete && !system_->is_simplicial && system_->kept == 0 &&
            (form_.has_d() || form_.has_upper());
 }
 
@@ -119,8 +119,8 @@ void Solver<T>::State::factorize_by_supernodes(CscMatrix<T> const& matrix, char 
 
 // New complex values may be real, or not real any more. Then ldlt and ldlh are chosen anew. Error{usage} if
 // the values do not fit the requested kind.
-template <class T> void Solver<T>::State::choose_scalar_kind(CscMatrix<T> const& matrix) {
-    if (!is_complex<T> || !scalar_.is_ldl()) return;
+template <class T> void Solver<T>::State::choose_simplicial_kind(CscMatrix<T> const& matrix) {
+    if (!is_complex<T> || !simplicial_.is_ldl()) return;
     bool const is_real = std::ranges::all_of(matrix.values, [](T value) { return imag_part(value) == 0; });
     bool const conjugates = analysis_->form.conjugate();
     bool const fits =
@@ -129,39 +129,39 @@ template <class T> void Solver<T>::State::choose_scalar_kind(CscMatrix<T> const&
     Factorization const kind = analysis_->choose_kind(matrix).kind;
     bool const is_hermitian = kind == Factorization::ldlh || kind == Factorization::llh;
     analysis_->form.kind = is_hermitian ? Factorization::ldlh : Factorization::ldlt;
-    scalar_.ldl().set_conjugate(is_hermitian);
+    simplicial_.ldl().set_conjugate(is_hermitian);
 }
 
 // Allocates nothing if the pivots of the last factorization are reused.
-template <class T> void Solver<T>::State::factorize_scalar(CscMatrix<T> const& matrix) {
+template <class T> void Solver<T>::State::factorize_simplicial(CscMatrix<T> const& matrix) {
     ProgressScope const phase(progress(), "factorization", 0);
     Timer const timer;
-    scalar_.check(matrix);
+    simplicial_.check(matrix);
     require_memory(report.analysis.memory_bytes, options.max_memory);
     context_.interrupt()->check();
     report.factor = {};
     report.refine = {};
     report.notes.resize(std::min(report.notes.size(), notes_of_analysis_));
     notes_on_factors_.clear();
-    choose_scalar_kind(matrix);
+    choose_simplicial_kind(matrix);
     form_ = analysis_->form;
     report.factorization = form_.kind;
     Timer const numeric;
     // Factors with delayed columns need no refinement, with or without supernodes.
     double const most_growth = options.pivoting == Pivoting::delayed ? 1 / options.pivot_tolerance : infinity;
     report.factor.pivots_reused =
-        scalar_.factorize(matrix, options.pivot_threshold, options.max_memory, most_growth);
+        simplicial_.factorize(matrix, options.pivot_threshold, options.max_memory, most_growth);
     report.factor.time_s = numeric.seconds();
     report.factor.scalar = scalar_of<T>;
     report.factor.gflops = report.factor.time_s > 0 ? report.analysis.flops / report.factor.time_s / 1e9 : 0;
-    if (scalar_.is_ldl() && scalar_.ldl().has_signs())
-        report.factor.negative_pivots = scalar_.ldl().inertia().negative;
-    Index const replaced = report.factor.pivots_replaced = scalar_.pivots_replaced();
+    if (simplicial_.is_ldl() && simplicial_.ldl().has_signs())
+        report.factor.negative_pivots = simplicial_.ldl().inertia().negative;
+    Index const replaced = report.factor.pivots_replaced = simplicial_.pivots_replaced();
     if (replaced > 0) {
         require_no_zero_row(matrix, {});
         note("{} pivots were too small and replaced", replaced);
     }
-    refiner_->examine(scalar_.smallest_pivot(), replaced, matrix);
+    refiner_->examine(simplicial_.smallest_pivot(), replaced, matrix);
     report_singularity();
     report.factor.total_s = timer.seconds();
     report.factor.assembly_s = report.factor.total_s - report.factor.time_s;
@@ -177,7 +177,7 @@ template <class T> void Solver<T>::State::factorize_scalar(CscMatrix<T> const& m
 
 template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& matrix, Delay const& delay) {
     factorized_ = false; // also if the matrix is refused
-    if (system_->is_scalar) return factorize_scalar(matrix);
+    if (system_->is_simplicial) return factorize_simplicial(matrix);
     Timer const timer;
     SingleThreadedBlas const blas;
     check_values(matrix);
@@ -342,7 +342,7 @@ template <class T> bool Solver<T>::State::can_delay() {
 // Whether delayed columns may avoid replaced pivots or growth.
 template <class T> bool Solver<T>::State::has_avoidable_pivots() {
     bool const is_perturbed = report.factor.pivots_replaced > 0 || refiner_->has_growth();
-    return system_->kept == 0 && !system_->is_scalar && is_perturbed && !may_have_delayed_ && can_delay();
+    return system_->kept == 0 && !system_->is_simplicial && is_perturbed && !may_have_delayed_ && can_delay();
 }
 
 // Whether inertia and determinant are requested, but cannot be known with replaced pivots and can with

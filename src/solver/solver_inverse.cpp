@@ -21,14 +21,14 @@ template <class T> Factors<T> Solver<T>::State::factors() {
 }
 
 template <class T> std::uint64_t Solver<T>::State::bytes_of_all_factors() const {
-    if (!system_->is_scalar) return explicit_factor_bytes(factor_.factor());
+    if (!system_->is_simplicial) return explicit_factor_bytes(factor_.factor());
     return 2 * (sizeof(T) + sizeof(Index)) * static_cast<std::uint64_t>(report.analysis.nnz_stored);
 }
 
 // With `keeps_zeros`, the factors have all entries of their structure.
 template <class T> Factors<T> Solver<T>::State::all_factors(bool keeps_zeros) {
-    if (!system_->is_scalar) return callers_factors(analysis_->system, factor_.factor(), keeps_zeros);
-    Factors<T> found = scalar_.explicit_factors();
+    if (!system_->is_simplicial) return callers_factors(analysis_->system, factor_.factor(), keeps_zeros);
+    Factors<T> found = simplicial_.explicit_factors();
     if (keeps_zeros) return found;
     for (CscMatrix<T>* const a : {&found.lower, &found.diagonal, &found.upper})
         retain_entries(*a, [a](Index, Index, Offset p) { return a->values[p] != T(0); });
@@ -43,9 +43,9 @@ template <class T> std::vector<T> Solver<T>::State::solve_half(std::span<T const
     require_block(b.size(), system_->order, call_.columns, "the right-hand side");
     require_memory_of_columns({2 * call_.columns, 8, 0, call_.columns},
                               forward ? "solve_lower" : "solve_lower_adjoint");
-    if (system_->is_scalar) {
+    if (system_->is_simplicial) {
         std::vector<T> x(b.begin(), b.end());
-        scalar_.ldl().solve_half(x, call_.columns, forward);
+        simplicial_.ldl().solve_half(x, call_.columns, forward);
         return x;
     }
     SingleThreadedBlas const blas;
@@ -64,7 +64,7 @@ InverseEntries<T> Solver<T>::State::invert(char const* what, std::uint64_t bytes
             Status::unsupported,
             fmt::format("{} needs the factors of the matrix itself, and some pivots were replaced", what));
     require(what, {Need::no_growth});
-    bool const is_sparse = system_->is_scalar || factor_.factor().has_delayed();
+    bool const is_sparse = system_->is_simplicial || factor_.factor().has_delayed();
     std::uint64_t const needed =
         is_sparse ? bytes_of_all_factors()
                   : SelectedInverse<T>::bytes(factor_.structure(), form_, context_.workers().size());
@@ -124,8 +124,8 @@ template <class T> std::vector<T> Solver<T>::State::inverse_diagonal() {
     ScaledSystem<T> const& system = analysis_->system;
     auto const solve = [&](std::span<T> block, Index columns) {
         system.to_working(block, columns);
-        if (system_->is_scalar)
-            scalar_.solve(block, columns, MatrixOp::none);
+        if (system_->is_simplicial)
+            simplicial_.solve(block, columns, MatrixOp::none);
         else
             factor_.solve(block, columns, MatrixOp::none);
         system.from_working(block, columns);

@@ -33,7 +33,7 @@ std::uint64_t Solver<T>::State::require_memory_of(CallMemory const& call, std::s
     auto const share = static_cast<std::uint64_t>(vectors_->rows().largest_share());
     return context_.on_root([&] {
         std::vector<std::uint64_t> bytes;
-        if (system_->is_incomplete || system_->is_scalar) {
+        if (system_->is_incomplete || system_->is_simplicial) {
             bytes = memory_needs();
             for (std::size_t p = 0; p < bytes.size(); ++p)
                 bytes[p] +=

@@ -37,8 +37,8 @@ template <class T> void Solver<T>::State::require(char const* what, std::initial
                    "{} needs complete factors, and the method is ilu; use method direct", what);
             break;
         case Need::supernodes:
-            demand(!system_ || !system_->is_scalar, Status::usage,
-                   "{} needs supernodes, and the analysis chose to go without; set supernodes to on", what);
+            demand(!system_ || !system_->is_simplicial, Status::usage,
+                   "{} needs a factorization with supernodes; set supernodes to on", what);
             break;
         case Need::own_factors:
             require(what, {Need::all_eliminated, Need::complete});
@@ -59,8 +59,9 @@ template <class T> void Solver<T>::State::require(char const* what, std::initial
             break;
         }
         case Need::no_growth: {
-            // Determinants of 100 perturbed columns change by 1e-3 with an error of 1e-5. There is nothing
-            // better than delayed columns, so their errors may be as large as signs of pivots allow.
+            // An error of 1e-5 changes a determinant by about 1e-3 if 100 columns are perturbed. With delayed
+            // columns no better factors are available, so an error of 0.1 is accepted, at which the signs of
+            // the pivots are still right.
             double const most = may_have_delayed_ ? 0.1 : 1e-5;
             double const error = refiner_->errors_of_factors().forward;
             demand(!refiner_->has_growth() || error <= most, Status::inaccurate,

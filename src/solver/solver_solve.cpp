@@ -71,7 +71,7 @@ std::vector<T> Solver<T>::State::solve_rows(std::span<T const> b, Index columns,
 template <class T> void Solver<T>::State::solve_given(std::span<T> x) {
     Timer const timer;
     std::optional<SingleThreadedBlas> blas;
-    if (!system_->is_scalar) blas.emplace(); // it would take a large part of a small solve
+    if (!system_->is_simplicial) blas.emplace(); // it would take a large part of a small solve
     trace::Scope const recorded(context_.phases(), trace::Kind::solve);
     if (vectors_->is_in_place()) {
         refiner_->apply_inverse(x, call_.columns, call_.op);
@@ -101,7 +101,7 @@ template <class T> DenseMatrix<T> Solver<T>::State::solve_sparse(CscMatrix<T> co
         b.validate();
         x = {n, b.cols, std::vector<T>(n * b.cols)};
     });
-    if (context_.is_alone() && !factor_.is_narrow() && !system_->is_incomplete && !system_->is_scalar) {
+    if (context_.is_alone() && !factor_.is_narrow() && !system_->is_incomplete && !system_->is_simplicial) {
         SingleThreadedBlas const blas;
         trace::Scope const recorded(context_.phases(), trace::Kind::solve);
         ScaledSystem<T> const& system = analysis_->system;
@@ -238,10 +238,10 @@ template <class T> void Solver<T>::State::report_applications() {
     RefineReport const& refined = report.refine;
     report.incomplete.iterations = refined.iterations;
     if (refined.converged || options.refine == RefineMethod::none) return;
-    note("{} with {}({}) ended at a backward error of {:.1e} after {} iterations; more levels of "
+    note("{} with {}({}) ended at a backward error of {:.1e} after {} iteration{} in total; more levels of "
          "fill, another ordering or method direct may help",
          to_string(refined.method), form_.kind == Factorization::llh ? "IC" : "ILU", report.incomplete.levels,
-         refined.backward_error, refined.iterations);
+         refined.backward_error, refined.iterations, refined.iterations == 1 ? "" : "s");
 }
 
 // Computes the error bound in owned rows. It is infinite for a singular matrix, whose solutions are not

@@ -24,7 +24,7 @@
 #include "solver/numeric_factor.hpp"
 #include "solver/process_context.hpp"
 #include "solver/refiner.hpp"
-#include "solver/scalar_factor.hpp"
+#include "solver/simplicial_factor.hpp"
 #include "solver/system_vectors.hpp"
 #include "solver/working_matrix.hpp"
 
@@ -132,7 +132,7 @@ template <class T> struct Solver<T>::State {
         bool allow_singular = false;
         bool chooses = false; ///< Whether the factorization was chosen automatically.
         bool is_incomplete = false;
-        bool is_scalar = false; ///< Whether the factorization has no supernodes.
+        bool is_simplicial = false; ///< Whether the factorization has no supernodes.
     };
 
     // Collective calls.
@@ -182,8 +182,8 @@ template <class T> struct Solver<T>::State {
     void prepare_assembly(CscMatrix<T> const& matrix);
     void scale_for(Factorization kind, CscMatrix<T> const& matrix);
     void make_working(CscMatrix<T> const& matrix);
-    void choose_scalar_kind(CscMatrix<T> const& matrix);
-    void factorize_scalar(CscMatrix<T> const& matrix);
+    void choose_simplicial_kind(CscMatrix<T> const& matrix);
+    void factorize_simplicial(CscMatrix<T> const& matrix);
     bool factorize_narrow(CscMatrix<T> const& matrix);
     void factorize_full(CscMatrix<T> const& matrix, Delay const& delay = {});
     [[nodiscard]] bool may_grow() const;
@@ -283,7 +283,7 @@ template <class T> struct Solver<T>::State {
     std::optional<Analysis<T>> analysis_; // on process 0
     std::optional<SystemVectors<T>> vectors_;
     NumericFactor<T> factor_; // one of the next three is in use
-    ScalarFactor<T> scalar_;
+    SimplicialFactor<T> simplicial_;
     IncompletePreconditioner<T> incomplete_;
     std::optional<Refiner<T>> refiner_;
 

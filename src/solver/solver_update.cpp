@@ -59,7 +59,7 @@ void Solver<T>::State::check_update(CscMatrix<T> const& matrix, CscMatrix<T> con
 // the reason.
 template <class T> std::optional<std::string>
 Solver<T>::State::change_factors(CscMatrix<T> const& changed, CscMatrix<T> const& w, int sign) {
-    if (system_->is_scalar || !factor_.can_update())
+    if (system_->is_simplicial || !factor_.can_update())
         return "this needs symmetric factors without delayed columns";
     if (report.factor.pivots_replaced > 0) return "some pivots were replaced";
     if (refiner_->has_growth()) return "the factors are inaccurate";
@@ -130,7 +130,7 @@ template <class T> bool Solver<T>::State::update(CscMatrix<T>& matrix, CscMatrix
         context_.on_root([&] {
             require_pattern(matrix, pattern_, "update", context_.threads());
             check_update(matrix, w, sign);
-            if (system_->is_scalar && scalar_.is_ldl())
+            if (system_->is_simplicial && simplicial_.is_ldl())
                 factorize_by_supernodes(matrix, "updates change the factors in place");
             change.emplace(matrix, outer_product(w, sign, matrix.symmetry));
         });

@@ -1,15 +1,14 @@
 // The task graph of a factorization, over the branches of a partition.
 //
-//   factor(u)      factorizes the cblks of branch u in order; each applies its updates to the later cblks of
-//   the branch
-//                  (right-looking).
+//   factor(u)      factorizes the cblks of branch u in order (right-looking): each applies its updates to
+//                  the later cblks of the branch.
 //   update(u, j)   A(:, j) -= sum over k in u of L(:, k) L(j, k)^H, for a cblk j outside u.
 //
 // With several processes the owner of u runs both. If it does not own j, the update goes into its fan-in
 // block for j, which is sent after the last such update:
 //
-//   message(p, j)  carries the sum of process p to the owner of j. It takes time on the network and no
-//   worker. fan_in(p, j)   adds the sum, at the owner of j.
+//   message(p, j)  carries the sum of process p to the owner of j. It takes network time but no worker.
+//   fan_in(p, j)   adds the sum, at the owner of j.
 //
 // If the cblk is cut into groups of rows (row_groups.hpp), factor(u) becomes
 //

@@ -1,5 +1,5 @@
-// 2D: panels of wide cblks with several candidate threads are cut into groups of rows. Each group becomes a
-// task to solve for and to update (Splitting::two_d), or such a part of a task that is divided while it runs
+// 2D: panels of wide cblks with several candidate threads are cut into groups of rows. Each group becomes
+// separate solve and update tasks (Splitting::two_d), or a piece of a task that is divided while it runs
 // (Splitting::dynamic; task_pieces.hpp). In: structure, branches, candidates. Out: for each cblk the
 // first blok of each group.
 //

@@ -132,8 +132,8 @@ TEST(Analysis, PlansFactorsWithoutSupernodesIfRequested) {
     options.supernodes = Toggle::off;
     auto const a = generated<double>("convdiff3d:4");
     Analysis<double> const analysis = analyzed(a, options);
-    ASSERT_TRUE(analysis.scalar_lu.has_value());
-    EXPECT_GE(analysis.scalar_lu->nnz_factor, a.nnz());
+    ASSERT_TRUE(analysis.simplicial_lu.has_value());
+    EXPECT_GE(analysis.simplicial_lu->nnz_factor, a.nnz());
     EXPECT_EQ(analysis.structure.num_cblks(), 0);
 }
 

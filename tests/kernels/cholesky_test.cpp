@@ -32,7 +32,7 @@ TYPED_TEST(Cholesky, MultipliesBackToTheMatrix) {
         }
 }
 
-TYPED_TEST(Cholesky, InPartsIsTheSame) {
+TYPED_TEST(Cholesky, DividedFactorizationMatchesUndivided) {
     using T = TypeParam;
     for (bool conjugate : {false, true})
         for (Index n : {31, 32, 65, 97}) {

@@ -84,7 +84,7 @@ TYPED_TEST(Ldl, MultipliesBackToThePermutedMatrix) {
             }
 }
 
-TYPED_TEST(Ldl, InPartsIsTheSame) {
+TYPED_TEST(Ldl, DividedFactorizationMatchesUndivided) {
     using T = TypeParam;
     for (bool conjugate : {false, true})
         for (Index n : {31, 32, 33, 65, 97}) {

@@ -44,7 +44,7 @@ TYPED_TEST(Lu, MultipliesBackToThePermutedMatrixAndBoundsL) {
     }
 }
 
-TYPED_TEST(Lu, InPartsIsTheSame) {
+TYPED_TEST(Lu, DividedFactorizationMatchesUndivided) {
     using T = TypeParam;
     for (Index n : {31, 32, 65, 97}) {
         auto const a = random_dense<T>(n, n, 5);

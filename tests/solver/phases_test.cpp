@@ -13,7 +13,7 @@
 #include "solver/incomplete_preconditioner.hpp"
 #include "solver/numeric_factor.hpp"
 #include "solver/refiner.hpp"
-#include "solver/scalar_factor.hpp"
+#include "solver/simplicial_factor.hpp"
 
 #include "analysis/analyzed.hpp"
 #include "comm/thread_processes.hpp"
@@ -331,12 +331,12 @@ TEST(Refiner, NoticesThatReplacedPivotsBelongToASingularMatrix) {
     }
 }
 
-TEST(ScalarFactor, ReusesPivotsOnlyForThePatternOfItsPlan) {
+TEST(SimplicialFactor, ReusesPivotsOnlyForThePatternOfItsPlan) {
     auto a = generated<double>("convdiff3d:4");
-    auto const plan = plan_scalar_lu({a.col_ptr, a.row_ind});
+    auto const plan = plan_simplicial_lu({a.col_ptr, a.row_ind});
     ASSERT_TRUE(plan.has_value());
     Context context;
-    ScalarFactor<double> factor(context);
+    SimplicialFactor<double> factor(context);
     EXPECT_EQ(factor.prepare(a, *plan).count(), a.rows);
     EXPECT_FALSE(factor.factorize(a, -1, 0));
     for (double& value : a.values) value *= 1.25;

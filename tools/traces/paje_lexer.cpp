@@ -113,7 +113,7 @@ void PajeLexer::define(std::string_view line) {
         open_->event = PajeEvent(word);
         return;
     }
-    if (!open_) fail(fmt::format("{} is outside an event definition", shown(line)));
+    if (!open_) fail(fmt::format("not a Paje trace: {} is outside an event definition", shown(line)));
     if (word == "EndEventDef") {
         open_ = nullptr;
         return;

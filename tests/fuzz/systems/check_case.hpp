@@ -319,7 +319,7 @@ template <class T> class Case {
         double growth = 1;
         bool const has_pivots =
             report.factorization != Factorization::llh && report.factorization != Factorization::llt;
-        if (report.factor_path == "scalar")
+        if (report.factor_path == "simplicial")
             growth = 100; // pivots may be those of other values
         else if (has_pivots)
             growth = options_.pivoting == Pivoting::delayed ? 1 / options_.pivot_tolerance : 1 / std::sqrt(u);
@@ -488,7 +488,7 @@ template <class T> class Case {
     // Without supernodes, entries may grow more than `lost` allows. The first backward error shows how much.
     static double growth_without_supernodes(Answers<T> const& answers) {
         auto const& errors = answers.refined.history;
-        bool const may_grow = answers.report.factor_path == "scalar" && !errors.empty();
+        bool const may_grow = answers.report.factor_path == "simplicial" && !errors.empty();
         return may_grow ? std::max(1.0, errors.front() / static_cast<double>(100 * epsilon<T>)) : 1;
     }
 

@@ -100,8 +100,8 @@ std::string note_on_noise(CompareRecord const& record) {
         if (row.runs.size() > 1) spreads.push_back(row.spread());
     if (spreads.empty()) return "note        one run each: differences may be chance\n";
     return fmt::format("note        medians of {} runs, each case in turn; (slowest - fastest) / median is "
-                       "{:.1f} % in the middle row,\n            {:.1f} % at most: smaller differences may "
-                       "be chance\n",
+                       "{:.1f} % in the median over the rows,\n            and {:.1f} % at most: smaller "
+                       "differences may be chance\n",
                        record.asked.repeat, 100 * median(spreads), 100 * std::ranges::max(spreads));
 }
 

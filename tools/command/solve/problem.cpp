@@ -158,15 +158,14 @@ template <class T> DenseMatrix<T> right_hand_sides(RunOptions const& options, In
     auto const available = static_cast<double>(available_memory_bytes());
     if (needed > available)
         throw Error(Status::out_of_memory,
-                    fmt::format("{} and their solutions would need {}, and {} are available",
-                                counted(nrhs, "right-hand side"), readable_bytes(needed),
-                                readable_bytes(available)));
+                    fmt::format("right-hand sides and solutions (nrhs = {}) need {}, and {} are available",
+                                nrhs, readable_bytes(needed), readable_bytes(available)));
     double const both = needed / 3 * 2;
     if (std::uint64_t const limit = options.library.max_memory;
         limit > 0 && both > static_cast<double>(limit))
-        throw Error(Status::out_of_memory, fmt::format("{} and their solutions need {}, and the limit is {}",
-                                                       counted(nrhs, "right-hand side"), readable_bytes(both),
-                                                       readable_bytes(static_cast<double>(limit))));
+        throw Error(Status::out_of_memory,
+                    fmt::format("right-hand sides and solutions (nrhs = {}) need {}, and the limit is {}",
+                                nrhs, readable_bytes(both), readable_bytes(static_cast<double>(limit))));
     bool const is_random = options.rhs == "random";
     return is_random || options.rhs == "ones" ? generated<T>(n, nrhs, is_random) : from_file<T>(options, n);
 }

@@ -56,15 +56,19 @@ void add_analysis(Table& table, AnalysisReport const& analysis) {
 }
 
 // The analysis of a factorization without supernodes.
-void add_scalar_analysis(Table& table, Report const& report) {
+void add_simplicial_analysis(Table& table, Report const& report) {
     AnalysisReport const& analysis = report.analysis;
-    table.line("analysis", "{}  (block triangular form, ordering {})", readable_seconds(analysis.total_s),
-               to_string(report.ordering));
+    bool const is_lu = analysis.diagonal_blocks > 0;
+    table.line("analysis", "{}  ({}ordering {})", readable_seconds(analysis.total_s),
+               is_lu ? "block triangular form, " : "", to_string(report.ordering));
     table.line("  factor", "{}", counted(analysis.nnz_factor, "entry", "entries"));
     table.line("  work", "{}", readable_flops(analysis.flops));
-    table.line("  structure", "{}, the largest of order {}; no supernodes",
-               counted(analysis.diagonal_blocks, "diagonal block"),
-               with_separators(analysis.largest_diagonal_block));
+    if (is_lu)
+        table.line("  structure", "{}, the largest of order {}; no supernodes",
+                   counted(analysis.diagonal_blocks, "diagonal block"),
+                   with_separators(analysis.largest_diagonal_block));
+    else
+        table.line("  structure", "no supernodes; 1x1 and 2x2 pivots chosen by the analysis");
     table.line("  memory", "{} for the factorization",
                readable_bytes(static_cast<double>(analysis.memory_bytes)));
 }
@@ -158,7 +162,7 @@ void add_prediction(Table& table, RunRecord const& record) {
     add_tasks_divided(table, prediction);
     table.line("  solve", "{} for one right-hand side", readable_seconds(prediction.solve_s));
     table.line("  critical path", "{}", readable_seconds(prediction.critical_path_s));
-    table.line("  idle", "{} a thread", spread(prediction.idle_s, readable_seconds));
+    table.line("  idle", "per thread: {}", spread(prediction.idle_s, readable_seconds));
     if (prediction.steals > 0) table.line("  steals", "{}", steals_text(prediction.steals_by_distance));
     if (record.simulation)
         table.line("  locality",
@@ -175,10 +179,10 @@ void add_prediction(Table& table, RunRecord const& record) {
                readable_seconds(prediction.communication_s));
     std::vector<double> memory;
     for (ProcessPrediction const& process : prediction.process) memory.push_back(process.memory_bytes);
-    table.line("  memory", "{} a process", spread(memory, readable_bytes));
+    table.line("  memory", "per process: {}", spread(memory, readable_bytes));
     std::vector<double> plans;
     for (ProcessPrediction const& process : prediction.process) plans.push_back(process.plan_bytes);
-    table.line("  plans", "{} a process, {} in all; divided in {}", spread(plans, readable_bytes),
+    table.line("  plans", "per process: {}; {} in total, divided in {}", spread(plans, readable_bytes),
                readable_bytes(std::accumulate(plans.begin(), plans.end(), 0.0)),
                readable_seconds(prediction.plans_s));
     if (record.asked.verbose || prediction.processes <= 16) add_processes(table, prediction);
@@ -197,7 +201,7 @@ void add_factor(Table& table, Report const& report) {
                    readable_bytes(static_cast<double>(factor.message_bytes)),
                    readable_seconds(factor.communication_s));
     if (report.processes > 1 && factor.busy_s + factor.waiting_s > 0)
-        table.line("  waiting", "{:.0f} % of the threads' time, {} a process",
+        table.line("  waiting", "{:.0f} % of the threads' time; per process: {}",
                    100 * factor.waiting_s / (factor.busy_s + factor.waiting_s),
                    spread(factor.waiting_s_of_process, readable_seconds));
     add_tasks_divided(table, factor);
@@ -319,8 +323,8 @@ std::string results_text(RunRecord const& record) {
     bool const is_incomplete = report.method == SolveMethod::ilu;
     if (is_incomplete) {
         add_incomplete_analysis(table, report);
-    } else if (report.factor_path == "scalar") {
-        add_scalar_analysis(table, report);
+    } else if (report.factor_path == "simplicial") {
+        add_simplicial_analysis(table, report);
     } else {
         add_analysis(table, report.analysis);
         add_schedule(table, report.schedule);

@@ -15,11 +15,11 @@
 #include "core/interrupt.hpp"
 #include "core/scalar.hpp"
 #include "espalier/espalier.hpp"
-#include "scalar_lu/ldl_plan.hpp"
+#include "simplicial/ldl_plan.hpp"
 
 namespace espalier {
 
-template <class T> class ScalarLdl {
+template <class T> class SimplicialLdl {
   public:
     /// Drops the factors. `plan` must outlive their use. `conjugate`: L D L^H.
     void set_plan(LdlPlan const& plan, bool conjugate);

@@ -1,12 +1,12 @@
-// The solves of ScalarLdl, its determinant, and its factors as sparse matrices.
+// The solves of SimplicialLdl, its determinant, and its factors as sparse matrices.
 #include <algorithm>
 #include <cmath>
 
-#include "scalar_lu/scalar_ldl.hpp"
+#include "simplicial/simplicial_ldl.hpp"
 
 namespace espalier {
 
-template <class T> void ScalarLdl<T>::solve(std::span<T> x, Index columns, MatrixOp op) {
+template <class T> void SimplicialLdl<T>::solve(std::span<T> x, Index columns, MatrixOp op) {
     constexpr int widest = 8;
     Index const n = plan_->order();
     std::size_t const needed = n * (columns >= widest ? widest : columns >= 4 ? 4 : 1);
@@ -27,7 +27,7 @@ template <class T> void ScalarLdl<T>::solve(std::span<T> x, Index columns, Matri
 }
 
 // x := S P^T L^-op D^-1 L^-1 P S x
-template <class T> template <int W> void ScalarLdl<T>::solve_group(T* x) {
+template <class T> template <int W> void SimplicialLdl<T>::solve_group(T* x) {
     Index const n = plan_->order();
     T* const work = work_.data();
     for (Index i = 0; i < n; ++i)
@@ -42,7 +42,7 @@ template <class T> template <int W> void ScalarLdl<T>::solve_group(T* x) {
         for (int w = 0; w < W; ++w) x[w * n + plan_->row[i]] = work[i * W + w] * scale_[plan_->row[i]];
 }
 
-template <class T> template <int W> void ScalarLdl<T>::forward(T* work) const {
+template <class T> template <int W> void SimplicialLdl<T>::forward(T* work) const {
     auto const subtract = [&](std::int32_t k, auto width) {
         T x[width][W];
         for (int c = 0; c < width; ++c)
@@ -61,7 +61,7 @@ template <class T> template <int W> void ScalarLdl<T>::forward(T* work) const {
             subtract(k, std::integral_constant<int, 2>());
 }
 
-template <class T> template <int W> void ScalarLdl<T>::divide_by_d(T* work) const {
+template <class T> template <int W> void SimplicialLdl<T>::divide_by_d(T* work) const {
     for (std::int32_t k = 0; k < plan_->num_blocks(); ++k) {
         T* const x = work + Index{plan_->first[k]} * W;
         for (int w = 0; w < W; ++w)
@@ -72,7 +72,7 @@ template <class T> template <int W> void ScalarLdl<T>::divide_by_d(T* work) cons
     }
 }
 
-template <class T> template <int W, bool hermitian> void ScalarLdl<T>::backward(T* work) const {
+template <class T> template <int W, bool hermitian> void SimplicialLdl<T>::backward(T* work) const {
     auto const reduce = [&](std::int32_t k, auto width) {
         T* const own = work + Index{plan_->first[k]} * W;
         T x[width][W];
@@ -95,7 +95,7 @@ template <class T> template <int W, bool hermitian> void ScalarLdl<T>::backward(
 }
 
 // In the order of the factors, (S^-1 L D S^-1)^-1 = S (L D)^-1 S and (S L^op S^-1)^-1 = S L^-op S^-1.
-template <class T> void ScalarLdl<T>::solve_half(std::span<T> x, Index columns, bool is_forward) {
+template <class T> void SimplicialLdl<T>::solve_half(std::span<T> x, Index columns, bool is_forward) {
     Index const n = plan_->order();
     auto const scale = [&](Index i) { return scale_[plan_->row[i]]; };
     for (T* column = x.data(); columns > 0; --columns, column += n) {
@@ -112,7 +112,7 @@ template <class T> void ScalarLdl<T>::solve_half(std::span<T> x, Index columns, 
     }
 }
 
-template <class T> Determinant<T> ScalarLdl<T>::determinant() const {
+template <class T> Determinant<T> SimplicialLdl<T>::determinant() const {
     Determinant<T> product{T(1), 0};
     auto const multiply = [&](T factor) {
         Real<T> const size = std::abs(factor);
@@ -135,7 +135,7 @@ template <class T> Determinant<T> ScalarLdl<T>::determinant() const {
     return product;
 }
 
-template <class T> Factors<T> ScalarLdl<T>::explicit_factors() const {
+template <class T> Factors<T> SimplicialLdl<T>::explicit_factors() const {
     Factors<T> factors;
     CscMatrix<T>&lower = factors.lower, &diagonal = factors.diagonal;
     lower.rows = lower.cols = diagonal.rows = diagonal.cols = plan_->order();
@@ -169,10 +169,10 @@ template <class T> Factors<T> ScalarLdl<T>::explicit_factors() const {
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template void ScalarLdl<T>::solve(std::span<T>, Index, MatrixOp);                                        \
-    template void ScalarLdl<T>::solve_half(std::span<T>, Index, bool);                                       \
-    template Determinant<T> ScalarLdl<T>::determinant() const;                                               \
-    template Factors<T> ScalarLdl<T>::explicit_factors() const;
+    template void SimplicialLdl<T>::solve(std::span<T>, Index, MatrixOp);                                    \
+    template void SimplicialLdl<T>::solve_half(std::span<T>, Index, bool);                                   \
+    template Determinant<T> SimplicialLdl<T>::determinant() const;                                           \
+    template Factors<T> SimplicialLdl<T>::explicit_factors() const;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

@@ -1,4 +1,4 @@
-#include "solver/scalar_factor.hpp"
+#include "solver/simplicial_factor.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace espalier {
 
-template <class T> DistributedRows ScalarFactor<T>::store_pattern(CscMatrix<T> const& matrix) {
+template <class T> DistributedRows SimplicialFactor<T>::store_pattern(CscMatrix<T> const& matrix) {
     col_ptr_ = matrix.col_ptr;
     row_ind_ = matrix.row_ind;
     symmetry_ = matrix.symmetry;
@@ -18,21 +18,21 @@ template <class T> DistributedRows ScalarFactor<T>::store_pattern(CscMatrix<T> c
 }
 
 template <class T>
-DistributedRows ScalarFactor<T>::prepare(CscMatrix<T> const& matrix, ScalarPlan const& plan) {
+DistributedRows SimplicialFactor<T>::prepare(CscMatrix<T> const& matrix, SimplicialPlan const& plan) {
     clear();
     lu_.set_plan(plan);
     return store_pattern(matrix);
 }
 
-template <class T>
-DistributedRows ScalarFactor<T>::prepare(CscMatrix<T> const& matrix, LdlPlan const& plan, bool conjugate) {
+template <class T> DistributedRows SimplicialFactor<T>::prepare(CscMatrix<T> const& matrix,
+                                                                LdlPlan const& plan, bool conjugate) {
     clear();
     is_ldl_ = true;
     ldl_.set_plan(plan, conjugate);
     return store_pattern(matrix);
 }
 
-template <class T> void ScalarFactor<T>::clear() {
+template <class T> void SimplicialFactor<T>::clear() {
     lu_.clear();
     ldl_.clear();
     is_ldl_ = false;
@@ -40,7 +40,7 @@ template <class T> void ScalarFactor<T>::clear() {
     row_ind_.clear();
 }
 
-template <class T> void ScalarFactor<T>::check(CscMatrix<T> const& matrix) const {
+template <class T> void SimplicialFactor<T>::check(CscMatrix<T> const& matrix) const {
     bool const same = matrix.rows == matrix.cols && matrix.symmetry == symmetry_ &&
                       matrix.col_ptr == col_ptr_ && matrix.row_ind == row_ind_ &&
                       matrix.values.size() == row_ind_.size();
@@ -51,18 +51,18 @@ template <class T> void ScalarFactor<T>::check(CscMatrix<T> const& matrix) const
         matrix.validate(); // throws an error that names the entry
 }
 
-template <class T> bool ScalarFactor<T>::factorize(CscMatrix<T> const& matrix, double threshold,
-                                                   std::uint64_t max_bytes, double most_growth) {
+template <class T> bool SimplicialFactor<T>::factorize(CscMatrix<T> const& matrix, double threshold,
+                                                       std::uint64_t max_bytes, double most_growth) {
     if (!is_ldl_) return factorize_lu(matrix, threshold, max_bytes, most_growth);
     if (!ldl_.factorize(matrix, context_.interrupt()))
         throw Error(Status::inaccurate, "the pivots of the factorization without supernodes are not stable");
     return ldl_.kept_scales();
 }
 
-template <class T> bool ScalarFactor<T>::factorize_lu(CscMatrix<T> const& matrix, double threshold,
-                                                      std::uint64_t max_bytes, double most_growth) {
+template <class T> bool SimplicialFactor<T>::factorize_lu(CscMatrix<T> const& matrix, double threshold,
+                                                          std::uint64_t max_bytes, double most_growth) {
     auto const roundoff = static_cast<double>(epsilon<T>);
-    ScalarLuOptions options;
+    SimplicialLuOptions options;
     options.pivot_threshold = threshold >= 0 ? threshold : 32 * roundoff;
     options.replacement = std::max(threshold, std::sqrt(roundoff));
     options.max_bytes = max_bytes;
@@ -77,7 +77,7 @@ template <class T> bool ScalarFactor<T>::factorize_lu(CscMatrix<T> const& matrix
     return false;
 }
 
-template <class T> void ScalarFactor<T>::solve(std::span<T> block, Index columns, MatrixOp op) {
+template <class T> void SimplicialFactor<T>::solve(std::span<T> block, Index columns, MatrixOp op) {
     context_.interrupt()->check();
     if (is_ldl_)
         ldl_.solve(block, columns, op);
@@ -85,23 +85,23 @@ template <class T> void ScalarFactor<T>::solve(std::span<T> block, Index columns
         lu_.solve(block, columns, op);
 }
 
-template <class T> Inertia ScalarFactor<T>::inertia() const {
+template <class T> Inertia SimplicialFactor<T>::inertia() const {
     if (!is_ldl_ || !ldl_.has_signs())
         throw Error(Status::usage, fmt::format("the pivots of {} have no signs to count",
                                                is_ldl_ ? "ldlt of a complex matrix" : "lu"));
     return ldl_.inertia();
 }
 
-template <class T> Determinant<T> ScalarFactor<T>::determinant() const {
+template <class T> Determinant<T> SimplicialFactor<T>::determinant() const {
     if (is_ldl_) return ldl_.determinant();
     auto const [phase, log_modulus] = lu_.determinant();
     return {phase, log_modulus};
 }
 
-template <class T> Factors<T> ScalarFactor<T>::explicit_factors() const {
+template <class T> Factors<T> SimplicialFactor<T>::explicit_factors() const {
     return is_ldl_ ? ldl_.explicit_factors() : lu_.explicit_factors(context_.interrupt());
 }
 
-ESPALIER_INSTANTIATE_CLASS(ScalarFactor)
+ESPALIER_INSTANTIATE_CLASS(SimplicialFactor)
 
 } // namespace espalier

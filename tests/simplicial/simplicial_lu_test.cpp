@@ -1,4 +1,4 @@
-#include "scalar_lu/scalar_lu.hpp"
+#include "simplicial/simplicial_lu.hpp"
 
 #include <atomic>
 #include <cstdlib>
@@ -32,16 +32,16 @@ namespace {
 
 using namespace test;
 
-template <class T> ScalarLuOptions usual_options() {
-    ScalarLuOptions options;
+template <class T> SimplicialLuOptions usual_options() {
+    SimplicialLuOptions options;
     options.pivot_threshold = 32 * static_cast<double>(epsilon<T>);
     options.replacement = std::sqrt(static_cast<double>(epsilon<T>));
     return options;
 }
 
-template <class T> class ScalarLuOf : public testing::Test {};
+template <class T> class SimplicialLuOf : public testing::Test {};
 using Scalars = testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(ScalarLuOf, Scalars);
+TYPED_TEST_SUITE(SimplicialLuOf, Scalars);
 
 template <class T> std::vector<T> random_block(Index entries, std::uint64_t seed) {
     SplitMix64 random(seed);
@@ -51,7 +51,7 @@ template <class T> std::vector<T> random_block(Index entries, std::uint64_t seed
 }
 
 // The worst backward error of some solves with each op.
-template <class T> double worst_error(ScalarLu<T>& lu, CscMatrix<T> const& a, Index columns) {
+template <class T> double worst_error(SimplicialLu<T>& lu, CscMatrix<T> const& a, Index columns) {
     double worst = 0;
     Index const n = a.cols;
     for (MatrixOp const op : {MatrixOp::none, MatrixOp::transpose, MatrixOp::adjoint}) {
@@ -70,14 +70,14 @@ template <class T> double bound() {
     return 1e4 * static_cast<double>(epsilon<T>);
 }
 
-TYPED_TEST(ScalarLuOf, SolvesIrregularSystems) {
+TYPED_TEST(SimplicialLuOf, SolvesIrregularSystems) {
     using T = TypeParam;
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         Index const n = 1 + static_cast<Index>(seed * 7 % 61);
         auto const a = irregular_matrix<T>(n, n * static_cast<Index>(seed % 4), seed % 3 == 0, seed);
-        auto const plan = plan_scalar_lu(pattern_of(a));
+        auto const plan = plan_simplicial_lu(pattern_of(a));
         ASSERT_TRUE(plan);
-        ScalarLu<T> lu;
+        SimplicialLu<T> lu;
         lu.set_plan(*plan);
         lu.factorize(a, usual_options<T>());
         EXPECT_EQ(lu.pivots_replaced(), 0) << seed;
@@ -85,11 +85,11 @@ TYPED_TEST(ScalarLuOf, SolvesIrregularSystems) {
     }
 }
 
-TYPED_TEST(ScalarLuOf, RefactorizationGivesTheSameFactors) {
+TYPED_TEST(SimplicialLuOf, RefactorizationGivesTheSameFactors) {
     using T = TypeParam;
     auto const a = irregular_matrix<T>(200, 500, true, 8);
-    auto const plan = plan_scalar_lu(pattern_of(a));
-    ScalarLu<T> lu;
+    auto const plan = plan_simplicial_lu(pattern_of(a));
+    SimplicialLu<T> lu;
     lu.set_plan(*plan);
     lu.factorize(a, usual_options<T>());
     ASSERT_TRUE(lu.can_refactorize());
@@ -106,13 +106,13 @@ TYPED_TEST(ScalarLuOf, RefactorizationGivesTheSameFactors) {
     EXPECT_LT(worst_error(lu, other, 3), bound<T>());
 }
 
-TYPED_TEST(ScalarLuOf, BadReusedPivotsAreRefused) {
+TYPED_TEST(SimplicialLuOf, BadReusedPivotsAreRefused) {
     using T = TypeParam;
     // [ 1 1 ; 1 p ] with its pivots on the diagonal, and then with a tiny first pivot.
     auto a = fill_pattern<T>(2, {{0, 0}, {0, 1}, {1, 0}, {1, 1}}, 1);
     a.values = {T(1), T(1), T(1), T(3)};
-    auto const plan = plan_scalar_lu(pattern_of(a));
-    ScalarLu<T> lu;
+    auto const plan = plan_simplicial_lu(pattern_of(a));
+    SimplicialLu<T> lu;
     lu.set_plan(*plan);
     lu.factorize(a, usual_options<T>());
     auto b = a;
@@ -141,12 +141,12 @@ TYPED_TEST(ScalarLuOf, BadReusedPivotsAreRefused) {
     EXPECT_LT(worst_error(lu, b, 1), bound<T>());
 }
 
-TYPED_TEST(ScalarLuOf, ReplacesAndCountsPivotsOfSingularMatrices) {
+TYPED_TEST(SimplicialLuOf, ReplacesAndCountsPivotsOfSingularMatrices) {
     using T = TypeParam;
     auto a = fill_pattern<T>(3, {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 2}, {2, 0}}, 1);
     a.values = {T(1), T(2), T(2), T(4), T(1), T(7)};
-    auto const plan = plan_scalar_lu(pattern_of(a));
-    ScalarLu<T> lu;
+    auto const plan = plan_simplicial_lu(pattern_of(a));
+    SimplicialLu<T> lu;
     lu.set_plan(*plan);
     lu.factorize(a, usual_options<T>());
     EXPECT_EQ(lu.pivots_replaced(), 1);
@@ -159,7 +159,7 @@ TYPED_TEST(ScalarLuOf, ReplacesAndCountsPivotsOfSingularMatrices) {
     for (T const value : x) EXPECT_TRUE(is_finite(value));
 }
 
-TYPED_TEST(ScalarLuOf, BadlyScaledRowsAndColumnsDoNotMatter) {
+TYPED_TEST(SimplicialLuOf, BadlyScaledRowsAndColumnsDoNotMatter) {
     using T = TypeParam;
     auto a = irregular_matrix<T>(60, 150, false, 4);
     constexpr int range = 10;
@@ -171,8 +171,8 @@ TYPED_TEST(ScalarLuOf, BadlyScaledRowsAndColumnsDoNotMatter) {
     auto scaled = a;
     for (Index j = 0; j < a.cols; ++j)
         for (Offset const p : a.entries_of(j)) scaled.values[p] *= rows[a.row_ind[p]] * columns[j];
-    auto const plan = plan_scalar_lu(pattern_of(a));
-    ScalarLu<T> lu;
+    auto const plan = plan_simplicial_lu(pattern_of(a));
+    SimplicialLu<T> lu;
     lu.set_plan(*plan);
     lu.factorize(scaled, usual_options<T>());
     EXPECT_EQ(lu.pivots_replaced(), 0);
@@ -184,7 +184,7 @@ TYPED_TEST(ScalarLuOf, BadlyScaledRowsAndColumnsDoNotMatter) {
     EXPECT_LT(backward_error<T>(a, x, b, MatrixOp::none), bound<T>());
 }
 
-TYPED_TEST(ScalarLuOf, DeterminantIsThatOfDenseElimination) {
+TYPED_TEST(SimplicialLuOf, DeterminantIsThatOfDenseElimination) {
     using T = TypeParam;
     for (std::uint64_t seed = 0; seed < 12; ++seed) {
         Index const n = 1 + static_cast<Index>(seed);
@@ -192,8 +192,8 @@ TYPED_TEST(ScalarLuOf, DeterminantIsThatOfDenseElimination) {
         std::complex<double> expected = 1;
         auto dense = to_dense<std::complex<double>>(a);
         for (auto const pivot : eliminate(dense, n)) expected *= pivot;
-        auto const plan = plan_scalar_lu(pattern_of(a));
-        ScalarLu<T> lu;
+        auto const plan = plan_simplicial_lu(pattern_of(a));
+        SimplicialLu<T> lu;
         lu.set_plan(*plan);
         lu.factorize(a, usual_options<T>());
         auto const found = lu.determinant();
@@ -203,10 +203,10 @@ TYPED_TEST(ScalarLuOf, DeterminantIsThatOfDenseElimination) {
     }
 }
 
-TEST(ScalarLu, RefactorizationAndSolveDoNotAllocate) {
+TEST(SimplicialLu, RefactorizationAndSolveDoNotAllocate) {
     auto const a = irregular_matrix<double>(300, 900, true, 8);
-    auto const plan = plan_scalar_lu(pattern_of(a));
-    ScalarLu<double> lu;
+    auto const plan = plan_simplicial_lu(pattern_of(a));
+    SimplicialLu<double> lu;
     lu.set_plan(*plan);
     auto const options = usual_options<double>();
     lu.factorize(a, options);
@@ -219,15 +219,15 @@ TEST(ScalarLu, RefactorizationAndSolveDoNotAllocate) {
     EXPECT_EQ(allocations, before);
 }
 
-TEST(ScalarLu, MemoryIsAtMostWhatThePlanPredicts) {
+TEST(SimplicialLu, MemoryIsAtMostWhatThePlanPredicts) {
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
         auto a = irregular_matrix<double>(400, 1200, true, seed);
-        auto const plan = plan_scalar_lu(pattern_of(a));
+        auto const plan = plan_simplicial_lu(pattern_of(a));
         // The diagonal dominates, so pivots are on it.
         for (std::int32_t k = 0; k < 400; ++k)
             for (Offset const p : a.entries_of(plan->form.column[k]))
                 if (a.row_ind[p] == plan->form.row[k]) a.values[p] = 1000;
-        ScalarLu<double> lu;
+        SimplicialLu<double> lu;
         lu.set_plan(*plan);
         lu.factorize(a, usual_options<double>());
         EXPECT_LE(lu.nnz(), plan->nnz_factor);
@@ -236,10 +236,10 @@ TEST(ScalarLu, MemoryIsAtMostWhatThePlanPredicts) {
     }
 }
 
-TEST(ScalarLu, HonoursALimitOfMemory) {
+TEST(SimplicialLu, HonoursALimitOfMemory) {
     auto const a = irregular_matrix<double>(400, 1200, true, 3);
-    auto const plan = plan_scalar_lu(pattern_of(a));
-    ScalarLu<double> lu;
+    auto const plan = plan_simplicial_lu(pattern_of(a));
+    SimplicialLu<double> lu;
     lu.set_plan(*plan);
     auto options = usual_options<double>();
     options.max_bytes = 1000;
@@ -247,10 +247,10 @@ TEST(ScalarLu, HonoursALimitOfMemory) {
     EXPECT_FALSE(lu.has_factors());
 }
 
-TEST(ScalarLu, CanBeCancelled) {
+TEST(SimplicialLu, CanBeCancelled) {
     auto const a = irregular_matrix<double>(400, 1200, true, 3);
-    auto const plan = plan_scalar_lu(pattern_of(a));
-    ScalarLu<double> lu;
+    auto const plan = plan_simplicial_lu(pattern_of(a));
+    SimplicialLu<double> lu;
     lu.set_plan(*plan);
     Interrupt interrupt;
     auto options = usual_options<double>();

@@ -1,4 +1,4 @@
-// Irregular matrices and residuals for the tests of scalar LU.
+// Irregular matrices and residuals for the tests of simplicial LU.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include "core/random.hpp"
 #include "espalier/matrix.hpp"
 #include "matrix/dense_reference.hpp"
-#include "scalar_lu/scalar_lu.hpp"
+#include "simplicial/simplicial_lu.hpp"
 
 namespace espalier::test {
 

@@ -1,11 +1,11 @@
-// The factors of ScalarLu as sparse matrices. Inside of a diagonal block they are those of the elimination.
-// The entries of B between the blocks were not eliminated, and become those of U by solves with the blocks of
-// L.
+// The factors of SimplicialLu as sparse matrices. Inside of a diagonal block they are those of the
+// elimination. The entries of B between the blocks were not eliminated, and become those of U by solves with
+// the blocks of L.
 #include <algorithm>
 #include <functional>
 #include <queue>
 
-#include "scalar_lu/scalar_lu.hpp"
+#include "simplicial/simplicial_lu.hpp"
 
 namespace espalier {
 
@@ -34,7 +34,7 @@ template <class T> class SortedColumns {
 
 } // namespace
 
-template <class T> Factors<T> ScalarLu<T>::explicit_factors(Interrupt* interrupt) const {
+template <class T> Factors<T> SimplicialLu<T>::explicit_factors(Interrupt* interrupt) const {
     auto const n = static_cast<std::int32_t>(pivot_.size());
     std::vector<std::int32_t> const& column = plan_->form.column;
     SortedColumns<T> lower(n), upper(n);
@@ -83,7 +83,7 @@ template <class T> Factors<T> ScalarLu<T>::explicit_factors(Interrupt* interrupt
     return factors;
 }
 
-#define ESPALIER_INSTANTIATE(T) template Factors<T> ScalarLu<T>::explicit_factors(Interrupt*) const;
+#define ESPALIER_INSTANTIATE(T) template Factors<T> SimplicialLu<T>::explicit_factors(Interrupt*) const;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

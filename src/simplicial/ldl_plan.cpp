@@ -1,4 +1,4 @@
-#include "scalar_lu/ldl_plan.hpp"
+#include "simplicial/ldl_plan.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -253,7 +253,7 @@ template <class T> void symmetric_scales(CscMatrix<T> const& a, std::vector<Real
     }
 }
 
-template <class T> std::optional<LdlPlan> plan_scalar_ldl(CscMatrix<T> const& a) {
+template <class T> std::optional<LdlPlan> plan_simplicial_ldl(CscMatrix<T> const& a) {
     if (a.cols > most_positions || a.stored() > most_positions) return std::nullopt;
     return LdlPlanner<T>(a).run();
 }
@@ -264,12 +264,12 @@ double predicted_seconds(LdlPlan const& plan) {
 
 bool prefers_no_supernodes(LdlPlan const& plan) {
     auto const n = static_cast<double>(plan.order()), entries = static_cast<double>(plan.nnz_factor);
-    // The costs of a column with supernodes are those for lu (scalar_plan.cpp).
+    // The costs of a column with supernodes are those for lu (simplicial_plan.cpp).
     double const supernodal_s = 6.5e-9 * entries + 0.85e-6 * n + plan.flops / 30e9;
     return predicted_seconds(plan) + 3e-9 * entries <= supernodal_s;
 }
 
 ESPALIER_INSTANTIATE_FUNCTION(symmetric_scales)
-ESPALIER_INSTANTIATE_FUNCTION(plan_scalar_ldl)
+ESPALIER_INSTANTIATE_FUNCTION(plan_simplicial_ldl)
 
 } // namespace espalier

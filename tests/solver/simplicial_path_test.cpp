@@ -64,15 +64,15 @@ template <class T> Options one_thread(Toggle supernodes = Toggle::automatic) {
     return options;
 }
 
-template <class T> class ScalarPath : public testing::Test {};
-TYPED_TEST_SUITE(ScalarPath, Scalars);
+template <class T> class SimplicialPath : public testing::Test {};
+TYPED_TEST_SUITE(SimplicialPath, Scalars);
 
-TYPED_TEST(ScalarPath, SolvesCircuitsWithEveryOpAndSeveralRightHandSides) {
+TYPED_TEST(SimplicialPath, SolvesCircuitsWithEveryOpAndSeveralRightHandSides) {
     using T = TypeParam;
     auto const a = circuit<T>(400, 20, 3);
     Solver<T> solver(one_thread<T>());
     solver.analyze(a);
-    EXPECT_EQ(solver.report().factor_path, "scalar");
+    EXPECT_EQ(solver.report().factor_path, "simplicial");
     EXPECT_GT(solver.report().analysis.diagonal_blocks, 0);
     solver.factorize(a);
     FactorReport const& factor = solver.report().factor;
@@ -88,13 +88,13 @@ TYPED_TEST(ScalarPath, SolvesCircuitsWithEveryOpAndSeveralRightHandSides) {
     }
 }
 
-TYPED_TEST(ScalarPath, AgreesWithSupernodes) {
+TYPED_TEST(SimplicialPath, AgreesWithSupernodes) {
     using T = TypeParam;
     auto const a = circuit<T>(200, 8, 4);
     Solver<T> scalar(one_thread<T>(Toggle::off)), blocks(one_thread<T>(Toggle::on));
     scalar.factorize(a);
     blocks.factorize(a);
-    EXPECT_EQ(scalar.report().factor_path, "scalar");
+    EXPECT_EQ(scalar.report().factor_path, "simplicial");
     EXPECT_EQ(blocks.report().factor_path, "supernodal");
     auto const one = scalar.determinant(), other = blocks.determinant();
     auto const bound = 1e5 * static_cast<double>(epsilon<T>);
@@ -113,7 +113,7 @@ TYPED_TEST(ScalarPath, AgreesWithSupernodes) {
 }
 
 // Factors with delayed columns need no refinement, with or without supernodes.
-TEST(ScalarPath, DelayedPivotingReusesNoPivotsWithWhichEntriesGrow) {
+TEST(SimplicialPath, DelayedPivotingReusesNoPivotsWithWhichEntriesGrow) {
     CscMatrix<double> a;
     a.rows = a.cols = 2;
     a.col_ptr = {0, 2, 4};
@@ -136,7 +136,7 @@ TEST(ScalarPath, DelayedPivotingReusesNoPivotsWithWhichEntriesGrow) {
     }
 }
 
-TYPED_TEST(ScalarPath, RefactorizesWithTheSamePivotsAndChoosesNewOnesIfTheyAreBad) {
+TYPED_TEST(SimplicialPath, RefactorizesWithTheSamePivotsAndChoosesNewOnesIfTheyAreBad) {
     using T = TypeParam;
     auto a = circuit<T>(300, 10, 5);
     Solver<T> solver(one_thread<T>());
@@ -155,7 +155,7 @@ TYPED_TEST(ScalarPath, RefactorizesWithTheSamePivotsAndChoosesNewOnesIfTheyAreBa
     EXPECT_EQ(solver.refine(a, b, x).status, Status::ok);
 }
 
-TYPED_TEST(ScalarPath, SingularMatricesAreFoundWithAndWithoutSupernodes) {
+TYPED_TEST(SimplicialPath, SingularMatricesAreFoundWithAndWithoutSupernodes) {
     using T = TypeParam;
     auto a = circuit<T>(60, 2, 6);
     for (Offset const p : a.entries_of(7)) a.values[p] = T(0);
@@ -186,7 +186,7 @@ TYPED_TEST(ScalarPath, SingularMatricesAreFoundWithAndWithoutSupernodes) {
     }
 }
 
-TEST(ScalarPath, FeaturesThatNeedSupernodesUseThem) {
+TEST(SimplicialPath, FeaturesThatNeedSupernodesUseThem) {
     auto const a = circuit<double>(100, 5, 6);
     auto const path_of = [&](auto const& change) {
         Options options = one_thread<double>(Toggle::off);
@@ -195,7 +195,7 @@ TEST(ScalarPath, FeaturesThatNeedSupernodesUseThem) {
         solver.factorize(a);
         return solver.report().factor_path;
     };
-    EXPECT_EQ(path_of([](Options&) {}), "scalar");
+    EXPECT_EQ(path_of([](Options&) {}), "simplicial");
     EXPECT_EQ(path_of([](Options& o) { o.schur = {3, 4}; }), "supernodal");
     EXPECT_EQ(path_of([](Options& o) { o.mixed_precision = true; }), "supernodal");
     EXPECT_EQ(path_of([](Options& o) { o.allow_singular = true; }), "supernodal");
@@ -203,7 +203,7 @@ TEST(ScalarPath, FeaturesThatNeedSupernodesUseThem) {
     EXPECT_EQ(path_of([](Options& o) { o.method = SolveMethod::ilu; }), "none");
 }
 
-TEST(ScalarPath, WithAutoOptionsOfSupernodesKeepThem) {
+TEST(SimplicialPath, WithAutoOptionsOfSupernodesKeepThem) {
     auto const a = circuit<double>(100, 5, 6);
     auto const path_of = [&](auto const& change) {
         Options options = one_thread<double>();
@@ -212,14 +212,14 @@ TEST(ScalarPath, WithAutoOptionsOfSupernodesKeepThem) {
         solver.analyze(a);
         return solver.report().factor_path;
     };
-    EXPECT_EQ(path_of([](Options&) {}), "scalar");
+    EXPECT_EQ(path_of([](Options&) {}), "simplicial");
     EXPECT_EQ(path_of([](Options& o) { o.ordering = OrderingMethod::dissection; }), "supernodal");
     EXPECT_EQ(path_of([](Options& o) { o.schedule = SchedulePolicy::dynamic_tree; }), "supernodal");
     EXPECT_EQ(path_of([](Options& o) { o.matching = Toggle::on; }), "supernodal");
     EXPECT_EQ(path_of([](Options& o) { o.supernodes = Toggle::on; }), "supernodal");
 }
 
-TEST(ScalarPath, RefusesOtherPatternsAndBadValues) {
+TEST(SimplicialPath, RefusesOtherPatternsAndBadValues) {
     auto const a = circuit<double>(100, 5, 6);
     Solver<double> solver(one_thread<double>());
     solver.factorize(a);
@@ -249,10 +249,10 @@ void expect_no_allocations(CscMatrix<double> a) {
     solver.solve_in_place(x);
     EXPECT_EQ(failing_new::countdown.exchange(-1), many);
     EXPECT_TRUE(solver.report().factor.pivots_reused);
-    EXPECT_EQ(solver.report().factor_path, "scalar");
+    EXPECT_EQ(solver.report().factor_path, "simplicial");
 }
 
-TEST(ScalarPath, RefactorizationAndSolveDoNotAllocate) {
+TEST(SimplicialPath, RefactorizationAndSolveDoNotAllocate) {
     expect_no_allocations(circuit<double>(300, 10, 6));
 }
 
@@ -269,13 +269,13 @@ template <class T> CscMatrix<T> saddle_point(Index n, Symmetry symmetry = Symmet
     });
 }
 
-TYPED_TEST(ScalarPath, SmallSymmetricIndefiniteSystemsAgreeWithSupernodes) {
+TYPED_TEST(SimplicialPath, SmallSymmetricIndefiniteSystemsAgreeWithSupernodes) {
     using T = TypeParam;
     auto const a = saddle_point<T>(60);
     Solver<T> scalar(one_thread<T>()), blocks(one_thread<T>(Toggle::on));
     scalar.factorize(a);
     blocks.factorize(a);
-    EXPECT_EQ(scalar.report().factor_path, "scalar");
+    EXPECT_EQ(scalar.report().factor_path, "simplicial");
     EXPECT_EQ(blocks.report().factor_path, "supernodal");
     EXPECT_EQ(scalar.report().factorization, blocks.report().factorization);
     EXPECT_EQ(scalar.report().factor.negative_pivots, 24);
@@ -301,12 +301,12 @@ TYPED_TEST(ScalarPath, SmallSymmetricIndefiniteSystemsAgreeWithSupernodes) {
     }
 }
 
-TEST(ScalarPath, SymmetricSystemsWhosePivotsBecomeUnstableUseSupernodes) {
+TEST(SimplicialPath, SymmetricSystemsWhosePivotsBecomeUnstableUseSupernodes) {
     for (Toggle const supernodes : {Toggle::automatic, Toggle::off}) {
         auto a = saddle_point<double>(60);
         Solver<double> solver(one_thread<double>(supernodes));
         solver.factorize(a);
-        EXPECT_EQ(solver.report().factor_path, "scalar");
+        EXPECT_EQ(solver.report().factor_path, "simplicial");
         for (Index j = 0; j < a.cols; ++j)
             for (Offset const p : a.entries_of(j))
                 if (a.row_ind[p] == j) a.values[p] = j % 2 == 0 ? 0 : 1e-13;
@@ -319,7 +319,7 @@ TEST(ScalarPath, SymmetricSystemsWhosePivotsBecomeUnstableUseSupernodes) {
     }
 }
 
-TEST(ScalarPath, SingularSymmetricSystemsAreFound) {
+TEST(SimplicialPath, SingularSymmetricSystemsAreFound) {
     auto a = saddle_point<double>(10);
     for (Index j = 0; j < a.cols; ++j)
         for (Offset const p : a.entries_of(j))
@@ -341,7 +341,7 @@ TEST(ScalarPath, SingularSymmetricSystemsAreFound) {
 }
 
 // ldlt and ldlh of complex values that are real, and of others.
-TEST(ScalarPath, ComplexValuesChooseTheSymmetricKindAnew) {
+TEST(SimplicialPath, ComplexValuesChooseTheSymmetricKindAnew) {
     using T = std::complex<double>;
     auto const real = saddle_point<T>(30);
     auto complex = real;
@@ -351,7 +351,7 @@ TEST(ScalarPath, ComplexValuesChooseTheSymmetricKindAnew) {
         for (bool const is_real : {true, false}) {
             auto const& a = is_real ? real : complex;
             solver.factorize(a);
-            EXPECT_EQ(solver.report().factor_path, "scalar");
+            EXPECT_EQ(solver.report().factor_path, "simplicial");
             EXPECT_EQ(solver.report().factorization, is_real ? Factorization::ldlh : Factorization::ldlt);
             auto const b = random_vector<T>(a.cols, 5);
             auto x = solver.solve(b);
@@ -369,7 +369,7 @@ TEST(ScalarPath, ComplexValuesChooseTheSymmetricKindAnew) {
     EXPECT_EQ(status_of([&] { asked.factorize(hermitian); }), Status::usage);
 }
 
-TEST(ScalarPath, OptionsThatDescribeColumnBlocksMeanSupernodes) {
+TEST(SimplicialPath, OptionsThatDescribeColumnBlocksMeanSupernodes) {
     auto const path_with = [](auto const& change) {
         Options options = one_thread<double>(Toggle::automatic);
         change(options);
@@ -377,16 +377,16 @@ TEST(ScalarPath, OptionsThatDescribeColumnBlocksMeanSupernodes) {
         solver.analyze(saddle_point<double>(100));
         return solver.report().factor_path;
     };
-    EXPECT_EQ(path_with([](Options&) {}), "scalar");
+    EXPECT_EQ(path_with([](Options&) {}), "simplicial");
     EXPECT_EQ(path_with([](Options& options) { options.max_block_width = 8; }), "supernodal");
     EXPECT_EQ(path_with([](Options& options) { options.amalgamation_fill = 0; }), "supernodal");
 }
 
-TEST(ScalarPath, SymmetricRefactorizationAndSolveDoNotAllocate) {
+TEST(SimplicialPath, SymmetricRefactorizationAndSolveDoNotAllocate) {
     expect_no_allocations(saddle_point<double>(100));
 }
 
-TEST(ScalarPath, CanBeCancelled) {
+TEST(SimplicialPath, CanBeCancelled) {
     auto const a = circuit<double>(3000, 5, 6);
     bool stop = false;
     Options options = one_thread<double>();
@@ -400,7 +400,7 @@ TEST(ScalarPath, CanBeCancelled) {
 }
 
 // Diagonal entries of 2 are preferred to 4 below them, so that entries double in each column of a cycle.
-TEST(ScalarPath, TakesLargerPivotsIfEntriesGrow) {
+TEST(SimplicialPath, TakesLargerPivotsIfEntriesGrow) {
     for (Index const n : {60, 2000}) { // with 2000 columns, numbers overflow
         auto const a = matrix_of<double>(n, Symmetry::general, [=](Index i, Index j) {
             return i == j ? 2.0 : i == (j + 1) % n ? 4.0 : 0.0;

@@ -1,4 +1,4 @@
-#include "scalar_lu/scalar_lu.hpp"
+#include "simplicial/simplicial_lu.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -6,7 +6,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "scalar_lu/left_looking.hpp"
+#include "simplicial/left_looking.hpp"
 
 namespace espalier {
 
@@ -32,7 +32,7 @@ template <class R> R scale_for_largest(R largest) {
 
 } // namespace
 
-template <class T> void ScalarLu<T>::Columns::make_room(Offset more) {
+template <class T> void SimplicialLu<T>::Columns::make_room(Offset more) {
     auto const needed = ind.size() + static_cast<std::size_t>(more);
     if (needed <= ind.capacity()) return;
     std::size_t const capacity = std::max(needed, ind.capacity() + ind.capacity() / 4);
@@ -40,16 +40,17 @@ template <class T> void ScalarLu<T>::Columns::make_room(Offset more) {
     ind.reserve(capacity);
 }
 
-template <class T> void ScalarLu<T>::set_plan(ScalarPlan const& plan) {
+template <class T> void SimplicialLu<T>::set_plan(SimplicialPlan const& plan) {
     clear();
     plan_ = &plan;
 }
 
-template <class T> void ScalarLu<T>::clear() {
-    *this = ScalarLu();
+template <class T> void SimplicialLu<T>::clear() {
+    *this = SimplicialLu();
 }
 
-template <class T> void ScalarLu<T>::factorize(CscMatrix<T> const& a, ScalarLuOptions const& options) {
+template <class T>
+void SimplicialLu<T>::factorize(CscMatrix<T> const& a, SimplicialLuOptions const& options) {
     has_pivots_ = has_factors_ = false;
     smallest_pivot_ = infinity;
     pivots_replaced_ = 0;
@@ -65,7 +66,7 @@ template <class T> void ScalarLu<T>::factorize(CscMatrix<T> const& a, ScalarLuOp
     has_pivots_ = has_factors_ = true;
 }
 
-template <class T> void ScalarLu<T>::choose_scales(CscMatrix<T> const& a) {
+template <class T> void SimplicialLu<T>::choose_scales(CscMatrix<T> const& a) {
     row_scale_.assign(a.rows, Real<T>(0));
     column_scale_.assign(a.cols, Real<T>(1));
     for (Offset p = 0; p < a.stored(); ++p) {
@@ -82,7 +83,7 @@ template <class T> void ScalarLu<T>::choose_scales(CscMatrix<T> const& a) {
 }
 
 // For refactorizations.
-template <class T> void ScalarLu<T>::place_entries(CscMatrix<T> const& a) {
+template <class T> void SimplicialLu<T>::place_entries(CscMatrix<T> const& a) {
     std::vector<std::int32_t> place(row_.size());
     scale_.resize(row_.size());
     for (std::int32_t k = 0; k < std::ssize(row_); ++k) {
@@ -93,13 +94,14 @@ template <class T> void ScalarLu<T>::place_entries(CscMatrix<T> const& a) {
     for (Offset p = 0; p < a.stored(); ++p) position_[p] = place[a.row_ind[p]];
 }
 
-template <class T> void ScalarLu<T>::set_pivot(std::int32_t k, T pivot) {
+template <class T> void SimplicialLu<T>::set_pivot(std::int32_t k, T pivot) {
     pivot_[k] = pivot;
     inverse_[k] = T(1) / pivot;
     smallest_pivot_ = std::min(smallest_pivot_, static_cast<double>(std::abs(pivot)));
 }
 
-template <class T> bool ScalarLu<T>::refactorize(CscMatrix<T> const& a, ScalarLuOptions const& options) {
+template <class T>
+bool SimplicialLu<T>::refactorize(CscMatrix<T> const& a, SimplicialLuOptions const& options) {
     has_factors_ = false;
     smallest_pivot_ = infinity;
     largest_ = 0;
@@ -122,8 +124,9 @@ template <class T> bool ScalarLu<T>::refactorize(CscMatrix<T> const& a, ScalarLu
     return has_factors_;
 }
 
-template <class T> bool ScalarLu<T>::refactorize_block(CscMatrix<T> const& a, std::int32_t first,
-                                                       std::int32_t last, ScalarLuOptions const& options) {
+template <class T> bool SimplicialLu<T>::refactorize_block(CscMatrix<T> const& a, std::int32_t first,
+                                                           std::int32_t last,
+                                                           SimplicialLuOptions const& options) {
     T* const x = column_.data();
     std::int32_t const* const lower_ind = lower_.ind.data();
     std::int32_t const* const upper_ind = upper_.ind.data();
@@ -175,7 +178,7 @@ template <class T> bool ScalarLu<T>::refactorize_block(CscMatrix<T> const& a, st
     return true;
 }
 
-template <class T> double ScalarLu<T>::flops() const {
+template <class T> double SimplicialLu<T>::flops() const {
     double multiply_adds = 0;
     for (std::int32_t k = 0; k < std::ssize(pivot_); ++k) {
         multiply_adds += 0.5 * static_cast<double>(lower_.ptr[k + 1] - lower_.ptr[k]); // one operation each
@@ -187,7 +190,7 @@ template <class T> double ScalarLu<T>::flops() const {
     return 2 * multiply_adds;
 }
 
-template <class T> std::uint64_t ScalarLu<T>::bytes() const {
+template <class T> std::uint64_t SimplicialLu<T>::bytes() const {
     std::size_t const rows = pivot_.size();
     return lower_.bytes() + upper_.bytes() + rows * (3 * sizeof(Offset) + sizeof(std::int32_t)) +
            rows * (3 * sizeof(T) + 3 * sizeof(Real<T>)) + position_.size() * sizeof(std::int32_t) +
@@ -209,7 +212,7 @@ static bool is_odd(std::vector<std::int32_t> const& to) {
     return odd;
 }
 
-template <class T> typename ScalarLu<T>::Product ScalarLu<T>::determinant() const {
+template <class T> typename SimplicialLu<T>::Product SimplicialLu<T>::determinant() const {
     Product product;
     bool const odd = is_odd(row_) != is_odd(plan_->form.column);
     if (odd) product.phase = T(-1);
@@ -224,6 +227,6 @@ template <class T> typename ScalarLu<T>::Product ScalarLu<T>::determinant() cons
     return product;
 }
 
-ESPALIER_INSTANTIATE_CLASS(ScalarLu)
+ESPALIER_INSTANTIATE_CLASS(SimplicialLu)
 
 } // namespace espalier

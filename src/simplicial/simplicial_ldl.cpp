@@ -1,4 +1,4 @@
-#include "scalar_lu/scalar_ldl.hpp"
+#include "simplicial/simplicial_ldl.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,17 +22,17 @@ template <class T> T real_if(bool real, T value) {
 
 } // namespace
 
-template <class T> void ScalarLdl<T>::set_plan(LdlPlan const& plan, bool conjugate) {
+template <class T> void SimplicialLdl<T>::set_plan(LdlPlan const& plan, bool conjugate) {
     clear();
     plan_ = &plan;
     conjugate_ = conjugate;
 }
 
-template <class T> void ScalarLdl<T>::clear() {
-    *this = ScalarLdl();
+template <class T> void SimplicialLdl<T>::clear() {
+    *this = SimplicialLdl();
 }
 
-template <class T> bool ScalarLdl<T>::factorize(CscMatrix<T> const& a, Interrupt* interrupt) {
+template <class T> bool SimplicialLdl<T>::factorize(CscMatrix<T> const& a, Interrupt* interrupt) {
     bool const has_scales = !scale_.empty();
     has_factors_ = false;
     std::int32_t const blocks = plan_->num_blocks();
@@ -55,7 +55,7 @@ template <class T> bool ScalarLdl<T>::factorize(CscMatrix<T> const& a, Interrupt
     return true;
 }
 
-template <class T> bool ScalarLdl<T>::run(CscMatrix<T> const& a, Interrupt* interrupt) {
+template <class T> bool SimplicialLdl<T>::run(CscMatrix<T> const& a, Interrupt* interrupt) {
     largest_ = most_ = 0;
     smallest_pivot_ = infinity;
     inertia_ = {};
@@ -75,10 +75,10 @@ template <class T> bool ScalarLdl<T>::run(CscMatrix<T> const& a, Interrupt* inte
 
 // The rows of block k of L and D:
 //
-//     L(k, j) D(j) = A(k, j) - sum_{i < j} L(k, i) D(i) L(j, i)^op,   D(k) = A(k, k) - sum_j L(k, j) D(j)
-//     L(k, j)^op
+//     L(k, j) D(j) = A(k, j) - sum_{i < j} L(k, i) D(i) L(j, i)^op
+//             D(k) = A(k, k) - sum_{j < k} L(k, j) D(j) L(k, j)^op
 template <class T> template <int rows, bool hermitian>
-bool ScalarLdl<T>::eliminate_block(std::int32_t k, CscMatrix<T> const& a) {
+bool SimplicialLdl<T>::eliminate_block(std::int32_t k, CscMatrix<T> const& a) {
     std::int32_t const first = plan_->first[k];
     T d[2][2] = {};
     T* const x = row_.data();
@@ -113,7 +113,7 @@ bool ScalarLdl<T>::eliminate_block(std::int32_t k, CscMatrix<T> const& a) {
 
 // Eliminates the entries of block k in the columns of block j.
 template <class T> template <int rows, int columns, bool hermitian>
-void ScalarLdl<T>::eliminate_with(std::int32_t, std::int32_t j, T (&d)[2][2], Real<T> (&growth)[2]) {
+void SimplicialLdl<T>::eliminate_with(std::int32_t, std::int32_t j, T (&d)[2][2], Real<T> (&growth)[2]) {
     T y[rows][columns], l[rows][columns];
     T* const x = row_.data();
     T* const of_block = x + 2 * plan_->first[j];
@@ -154,7 +154,7 @@ void ScalarLdl<T>::eliminate_with(std::int32_t, std::int32_t j, T (&d)[2][2], Re
 }
 
 // (x, y) := D^-1 (x, y) for a block of two rows.
-template <class T> void ScalarLdl<T>::divide(Pivot const& pivot, bool hermitian, T& x, T& y) {
+template <class T> void SimplicialLdl<T>::divide(Pivot const& pivot, bool hermitian, T& x, T& y) {
     T const b = pivot.factor, b_conjugate = conj_if(hermitian, b);
     if (pivot.kind == both) {
         T const old = x;
@@ -169,7 +169,7 @@ template <class T> void ScalarLdl<T>::divide(Pivot const& pivot, bool hermitian,
     }
 }
 
-template <class T> bool ScalarLdl<T>::set_pivot(std::int32_t k, T const (&d)[2][2]) {
+template <class T> bool SimplicialLdl<T>::set_pivot(std::int32_t k, T const (&d)[2][2]) {
     Pivot& pivot = pivot_[k];
     pivot = {};
     T const a = pivot.a = d[0][0];
@@ -211,7 +211,7 @@ template <class T> bool ScalarLdl<T>::set_pivot(std::int32_t k, T const (&d)[2][
     return true;
 }
 
-template <class T> void ScalarLdl<T>::count_signs(Pivot const& pivot) {
+template <class T> void SimplicialLdl<T>::count_signs(Pivot const& pivot) {
     auto const count = [&](T inverse) { ++(real_part(inverse) > 0 ? inertia_.positive : inertia_.negative); };
     if (pivot.kind == both) { // |a c| < |b|^2
         ++inertia_.positive;
@@ -222,6 +222,6 @@ template <class T> void ScalarLdl<T>::count_signs(Pivot const& pivot) {
     if (pivot.kind != single) count(pivot.inverse_c);
 }
 
-ESPALIER_INSTANTIATE_CLASS(ScalarLdl)
+ESPALIER_INSTANTIATE_CLASS(SimplicialLdl)
 
 } // namespace espalier

@@ -58,7 +58,7 @@ template <class T> void symmetric_scales(CscMatrix<T> const& a, std::vector<Real
 
 /// Plans the factorization of a symmetric or Hermitian matrix with finite values. Returns nothing if a row
 /// with a weak diagonal has no partner, or if the matrix or its factors are too large for 32-bit positions.
-template <class T> std::optional<LdlPlan> plan_scalar_ldl(CscMatrix<T> const& a);
+template <class T> std::optional<LdlPlan> plan_simplicial_ldl(CscMatrix<T> const& a);
 
 /// Seconds of a factorization, in double precision.
 double predicted_seconds(LdlPlan const& plan);

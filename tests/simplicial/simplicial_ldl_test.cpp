@@ -1,5 +1,5 @@
 // L D L^T and L D L^H without supernodes, against dense matrices.
-#include "scalar_lu/scalar_ldl.hpp"
+#include "simplicial/simplicial_ldl.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +11,8 @@ namespace {
 
 using namespace test;
 
-template <class T> class ScalarLdlOf : public testing::Test {};
-TYPED_TEST_SUITE(ScalarLdlOf, Scalars);
+template <class T> class SimplicialLdlOf : public testing::Test {};
+TYPED_TEST_SUITE(SimplicialLdlOf, Scalars);
 
 // An optimality system: `constraints` rows without a diagonal after a sparse diagonally dominant block. Rows
 // have very different scales.
@@ -58,14 +58,14 @@ template <class T> double largest_of(Dense<T> const& a) {
     return largest;
 }
 
-TYPED_TEST(ScalarLdlOf, SolvesSaddlePointsWithEveryOp) {
+TYPED_TEST(SimplicialLdlOf, SolvesSaddlePointsWithEveryOp) {
     using T = TypeParam;
     for (Index const n : {1, 2, 9, 60})
         for (Symmetry const symmetry : symmetries<T>()) {
             auto const a = saddle_point<T>(n, n / 3, symmetry, 7 + n);
-            auto const plan = plan_scalar_ldl(a);
+            auto const plan = plan_simplicial_ldl(a);
             ASSERT_TRUE(plan.has_value());
-            ScalarLdl<T> ldl;
+            SimplicialLdl<T> ldl;
             ldl.set_plan(*plan, symmetry == Symmetry::hermitian);
             ASSERT_TRUE(ldl.factorize(a, nullptr));
             EXPECT_FALSE(ldl.kept_scales());
@@ -91,13 +91,13 @@ TYPED_TEST(ScalarLdlOf, SolvesSaddlePointsWithEveryOp) {
         }
 }
 
-TYPED_TEST(ScalarLdlOf, FactorsMultiplyToTheMatrix) {
+TYPED_TEST(SimplicialLdlOf, FactorsMultiplyToTheMatrix) {
     using T = TypeParam;
     Index const n = 50;
     for (Symmetry const symmetry : symmetries<T>()) {
         auto const a = saddle_point<T>(n, 20, symmetry, 3);
-        auto const plan = plan_scalar_ldl(a);
-        ScalarLdl<T> ldl;
+        auto const plan = plan_simplicial_ldl(a);
+        SimplicialLdl<T> ldl;
         bool const conjugate = symmetry == Symmetry::hermitian;
         ldl.set_plan(*plan, conjugate);
         ASSERT_TRUE(ldl.factorize(a, nullptr));
@@ -132,12 +132,12 @@ TYPED_TEST(ScalarLdlOf, FactorsMultiplyToTheMatrix) {
     }
 }
 
-TYPED_TEST(ScalarLdlOf, DeterminantIsThatOfDenseElimination) {
+TYPED_TEST(SimplicialLdlOf, DeterminantIsThatOfDenseElimination) {
     using T = TypeParam;
     for (Symmetry const symmetry : symmetries<T>()) {
         auto const a = saddle_point<T>(30, 12, symmetry, 5);
-        auto const plan = plan_scalar_ldl(a);
-        ScalarLdl<T> ldl;
+        auto const plan = plan_simplicial_ldl(a);
+        SimplicialLdl<T> ldl;
         ldl.set_plan(*plan, symmetry == Symmetry::hermitian);
         ASSERT_TRUE(ldl.factorize(a, nullptr));
         auto dense = to_dense(a);
@@ -153,12 +153,12 @@ TYPED_TEST(ScalarLdlOf, DeterminantIsThatOfDenseElimination) {
     }
 }
 
-TEST(ScalarLdl, CountsTheSignsOfSaddlePoints) {
+TEST(SimplicialLdl, CountsTheSignsOfSaddlePoints) {
     for (Index const n : {2, 10, 60}) {
         Index const constraints = n / 3;
         auto const a = saddle_point<double>(n, constraints, Symmetry::symmetric, 11);
-        auto const plan = plan_scalar_ldl(a);
-        ScalarLdl<double> ldl;
+        auto const plan = plan_simplicial_ldl(a);
+        SimplicialLdl<double> ldl;
         ldl.set_plan(*plan, false);
         ASSERT_TRUE(ldl.factorize(a, nullptr));
         EXPECT_EQ(ldl.inertia(), (Inertia{n - constraints, constraints, 0}));
@@ -172,21 +172,21 @@ CscMatrix<double> two_by_two(double a, double b, double c) {
 
 // Whether a matrix can be factorized with the plan for another one.
 bool fits_plan_of(CscMatrix<double> const& planned, CscMatrix<double> const& given) {
-    auto const plan = plan_scalar_ldl(planned);
-    ScalarLdl<double> ldl;
+    auto const plan = plan_simplicial_ldl(planned);
+    SimplicialLdl<double> ldl;
     ldl.set_plan(*plan, false);
     bool const holds = ldl.factorize(given, nullptr);
     EXPECT_EQ(ldl.has_factors(), holds);
     return holds;
 }
 
-TEST(ScalarLdl, EachKindOfPivotOfAPairIsRight) {
+TEST(SimplicialLdl, EachKindOfPivotOfAPairIsRight) {
     for (double const a : {0.0, 1e-9, -3.0, 5.0})
         for (double const c : {0.0, -1e-9, 2.0, -7.0}) {
             auto const matrix = two_by_two(a, 4, c);
-            auto const plan = plan_scalar_ldl(two_by_two(0, 1, 0));
+            auto const plan = plan_simplicial_ldl(two_by_two(0, 1, 0));
             ASSERT_EQ(plan->num_blocks(), 1);
-            ScalarLdl<double> ldl;
+            SimplicialLdl<double> ldl;
             ldl.set_plan(*plan, false);
             ASSERT_TRUE(ldl.factorize(matrix, nullptr));
             double const det = a * c - 16;
@@ -202,7 +202,7 @@ TEST(ScalarLdl, EachKindOfPivotOfAPairIsRight) {
         }
 }
 
-TEST(ScalarLdl, RefusesPivotsThatAreZeroOrLetEntriesGrow) {
+TEST(SimplicialLdl, RefusesPivotsThatAreZeroOrLetEntriesGrow) {
     EXPECT_TRUE(fits_plan_of(two_by_two(2, 1, 2), two_by_two(2, 1, 2)));
     EXPECT_FALSE(fits_plan_of(two_by_two(2, 1, 2), two_by_two(0, 1, 0)));       // a zero pivot of one row
     EXPECT_FALSE(fits_plan_of(two_by_two(2, 1, 2), two_by_two(1e-9, 1, 1e-9))); // a small one
@@ -213,10 +213,10 @@ TEST(ScalarLdl, RefusesPivotsThatAreZeroOrLetEntriesGrow) {
     EXPECT_TRUE(fits_plan_of(empty, empty));
 }
 
-TEST(ScalarLdl, ChoosesScalesAnewIfValuesChangeTheirSize) {
+TEST(SimplicialLdl, ChoosesScalesAnewIfValuesChangeTheirSize) {
     auto a = saddle_point<double>(30, 12, Symmetry::symmetric, 5);
-    auto const plan = plan_scalar_ldl(a);
-    ScalarLdl<double> ldl;
+    auto const plan = plan_simplicial_ldl(a);
+    SimplicialLdl<double> ldl;
     ldl.set_plan(*plan, false);
     ASSERT_TRUE(ldl.factorize(a, nullptr));
     for (double& value : a.values) value *= 1e200;
@@ -230,17 +230,17 @@ TEST(ScalarLdl, ChoosesScalesAnewIfValuesChangeTheirSize) {
 }
 
 // Row 2 has a zero diagonal, and its only neighbour is the partner of row 0.
-TEST(ScalarLdl, ThereIsNoPlanForWeakRowsWithoutAPartner) {
+TEST(SimplicialLdl, ThereIsNoPlanForWeakRowsWithoutAPartner) {
     CscMatrix<double> a{3, 3, Symmetry::symmetric, {0, 2, 4, 4}, {0, 1, 1, 2}, {0, 1, 1, 1}};
-    EXPECT_FALSE(plan_scalar_ldl(a).has_value());
+    EXPECT_FALSE(plan_simplicial_ldl(a).has_value());
     a.values[0] = 1;
-    EXPECT_TRUE(plan_scalar_ldl(a).has_value());
+    EXPECT_TRUE(plan_simplicial_ldl(a).has_value());
 }
 
-TEST(ScalarLdl, CanBeCancelled) {
+TEST(SimplicialLdl, CanBeCancelled) {
     auto const a = saddle_point<double>(60, 20, Symmetry::symmetric, 5);
-    auto const plan = plan_scalar_ldl(a);
-    ScalarLdl<double> ldl;
+    auto const plan = plan_simplicial_ldl(a);
+    SimplicialLdl<double> ldl;
     ldl.set_plan(*plan, false);
     Interrupt interrupt([] { return true; });
     EXPECT_THROW((void)ldl.factorize(a, &interrupt), Error);

@@ -1,13 +1,13 @@
-// The analysis of a scalar LU factorization. Input: the pattern of a square matrix; output: its block
-// triangular form with the diagonal blocks ordered by minimum degree on A + A^T, bounds of the entries and
-// operations of the factors, and an estimate of the time.
+// The analysis of an LU factorization without supernodes. Input: the pattern of a square matrix; output: its
+// block triangular form with the diagonal blocks ordered by minimum degree on A + A^T, bounds of the entries
+// and operations of the factors, and an estimate of the time.
 #pragma once
 
-#include "scalar_lu/block_triangular.hpp"
+#include "simplicial/block_triangular.hpp"
 
 namespace espalier {
 
-struct ScalarPlan {
+struct SimplicialPlan {
     BlockTriangularForm form; ///< Rows and columns in the order of elimination.
     Index largest_block = 0;
     /// Entries of L + U and between the blocks, if all pivots are on the diagonal. Entries of lower triangles
@@ -23,14 +23,14 @@ struct ScalarPlan {
 
 /// Returns nothing if the matching takes too long, or if the matrix is too large for 32-bit positions.
 /// `ordered` is false for blocks in the order of the matrix.
-std::optional<ScalarPlan> plan_scalar_lu(PatternView const& pattern, bool ordered = true);
+std::optional<SimplicialPlan> plan_simplicial_lu(PatternView const& pattern, bool ordered = true);
 
 /// Seconds of a refactorization without supernodes, in double precision with AVX2 or AVX-512.
-double predicted_seconds(ScalarPlan const& plan);
+double predicted_seconds(SimplicialPlan const& plan);
 
 /// Whether to factorize without supernodes. Compares the predicted times of a refactorization and a solve,
 /// plus a tenth of the additional time of an analysis with supernodes. Supernodes compute faster, and cost
 /// more for each column.
-bool prefers_no_supernodes(ScalarPlan const& plan);
+bool prefers_no_supernodes(SimplicialPlan const& plan);
 
 } // namespace espalier

@@ -1,6 +1,6 @@
-#include "scalar_lu/block_triangular.hpp"
+#include "simplicial/block_triangular.hpp"
 
-#include "scalar_lu/scalar_plan.hpp"
+#include "simplicial/simplicial_plan.hpp"
 #include "support.hpp"
 
 namespace espalier {
@@ -98,13 +98,13 @@ TEST(BlockTriangular, LongChainsDoNotOverflowTheStack) {
     EXPECT_EQ(form->num_blocks(), 1);
 }
 
-TEST(ScalarPlan, CountsTheFillOfATridiagonalMatrix) {
+TEST(SimplicialPlan, CountsTheFillOfATridiagonalMatrix) {
     Index const n = 50;
     std::set<std::pair<Index, Index>> places;
     for (Index j = 0; j < n; ++j)
         for (Index i = std::max<Index>(0, j - 1); i < std::min(n, j + 2); ++i) places.emplace(j, i);
     auto const a = fill_pattern<double>(n, places, 3);
-    auto const plan = plan_scalar_lu(pattern_of(a));
+    auto const plan = plan_simplicial_lu(pattern_of(a));
     ASSERT_TRUE(plan);
     EXPECT_EQ(plan->largest_block, n);
     EXPECT_EQ(plan->nnz_lower, n - 1);
@@ -112,11 +112,11 @@ TEST(ScalarPlan, CountsTheFillOfATridiagonalMatrix) {
     EXPECT_EQ(plan->flops, 3 * (n - 1));
 }
 
-TEST(ScalarPlan, PrefersSupernodesForDenseFactors) {
+TEST(SimplicialPlan, PrefersSupernodesForDenseFactors) {
     auto const sparse = irregular_matrix<double>(2000, 500, false, 1),
                dense = irregular_matrix<double>(1500, 40'000, false, 1);
-    EXPECT_TRUE(prefers_no_supernodes(*plan_scalar_lu(pattern_of(sparse))));
-    EXPECT_FALSE(prefers_no_supernodes(*plan_scalar_lu(pattern_of(dense))));
+    EXPECT_TRUE(prefers_no_supernodes(*plan_simplicial_lu(pattern_of(sparse))));
+    EXPECT_FALSE(prefers_no_supernodes(*plan_simplicial_lu(pattern_of(dense))));
 }
 
 } // namespace

@@ -1,7 +1,7 @@
-// The triangular solves of ScalarLu. Groups of right-hand sides advance together; their entries of one row
-// are consecutive.
+// The triangular solves of SimplicialLu. Groups of right-hand sides advance together; their entries of one
+// row are consecutive.
 
-#include "scalar_lu/scalar_lu.hpp"
+#include "simplicial/simplicial_lu.hpp"
 
 namespace espalier {
 
@@ -9,7 +9,7 @@ namespace {
 constexpr int widest_group = 8;
 } // namespace
 
-template <class T> void ScalarLu<T>::solve(std::span<T> x, Index columns, MatrixOp op) {
+template <class T> void SimplicialLu<T>::solve(std::span<T> x, Index columns, MatrixOp op) {
     Index const n = std::ssize(pivot_);
     std::size_t const needed = n * (columns >= widest_group ? widest_group : columns >= 4 ? 4 : 1);
     if (work_.size() < needed) work_.resize(needed);
@@ -22,7 +22,7 @@ template <class T> void ScalarLu<T>::solve(std::span<T> x, Index columns, Matrix
 }
 
 // x := C Q (P R A C Q)^-1 P R x for W columns. The transpose takes the steps in reverse.
-template <class T> template <int W> void ScalarLu<T>::solve_group(T* x, MatrixOp op) {
+template <class T> template <int W> void SimplicialLu<T>::solve_group(T* x, MatrixOp op) {
     auto const n = static_cast<std::int32_t>(pivot_.size());
     T* const work = work_.data();
     std::int32_t const* const column = plan_->form.column.data();
@@ -47,7 +47,7 @@ template <class T> template <int W> void ScalarLu<T>::solve_group(T* x, MatrixOp
 }
 
 // Blocks from last to first. The columns of U contain the entries in rows of earlier blocks.
-template <class T> template <int W> void ScalarLu<T>::solve_plain(T* work) const {
+template <class T> template <int W> void SimplicialLu<T>::solve_plain(T* work) const {
     auto const& start = plan_->form.start;
     auto const subtract = [work](Columns const& columns, std::int32_t k) {
         T x[W];
@@ -69,7 +69,7 @@ template <class T> template <int W> void ScalarLu<T>::solve_plain(T* work) const
     }
 }
 
-template <class T> template <int W, bool conjugates> void ScalarLu<T>::solve_transposed(T* work) const {
+template <class T> template <int W, bool conjugates> void SimplicialLu<T>::solve_transposed(T* work) const {
     auto const& start = plan_->form.start;
     auto const reduce = [work](Columns const& columns, std::int32_t k) {
         T x[W];
@@ -89,7 +89,7 @@ template <class T> template <int W, bool conjugates> void ScalarLu<T>::solve_tra
     }
 }
 
-#define ESPALIER_INSTANTIATE(T) template void ScalarLu<T>::solve(std::span<T>, Index, MatrixOp);
+#define ESPALIER_INSTANTIATE(T) template void SimplicialLu<T>::solve(std::span<T>, Index, MatrixOp);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

@@ -1,4 +1,4 @@
-#include "scalar_lu/block_triangular.hpp"
+#include "simplicial/block_triangular.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -8,21 +8,21 @@
 
 #include "distributed/distributed_rows.hpp"
 #include "espalier/matrix.hpp"
-#include "scalar_lu/scalar_ldl.hpp"
-#include "scalar_lu/scalar_lu.hpp"
+#include "simplicial/simplicial_ldl.hpp"
+#include "simplicial/simplicial_lu.hpp"
 #include "solver/process_context.hpp"
 #include "solver/working_inverse.hpp"
 
 namespace espalier {
 
-template <class T> class ScalarFactor : public WorkingInverse<T> {
+template <class T> class SimplicialFactor : public WorkingInverse<T> {
   public:
     /// `context` must outlive this.
-    explicit ScalarFactor(ProcessContext& context) : context_(context) {}
+    explicit SimplicialFactor(ProcessContext& context) : context_(context) {}
 
     /// Stores the pattern of `matrix`, for which `plan` was made. `plan` must outlive its use. Returns the
     /// owned rows, which are all.
-    DistributedRows prepare(CscMatrix<T> const& matrix, ScalarPlan const& plan);
+    DistributedRows prepare(CscMatrix<T> const& matrix, SimplicialPlan const& plan);
     /// Does so for a plan of L D L^T, or of L D L^H if `conjugate`.
     DistributedRows prepare(CscMatrix<T> const& matrix, LdlPlan const& plan, bool conjugate);
     void clear();
@@ -33,9 +33,9 @@ template <class T> class ScalarFactor : public WorkingInverse<T> {
 
     /// Factorizes a checked matrix: with the pivots of the last factorization if these are still good, and
     /// otherwise with new ones. Pivots below `threshold`, relative to the largest entry of a scaled row or
-    /// column, are replaced; negative: 32 epsilon. `max_bytes` as in ScalarLuOptions. Pivots are not good
+    /// column, are replaced; negative: 32 epsilon. `max_bytes` as in SimplicialLuOptions. Pivots are not good
     /// if entries grow by more than `most_growth`, or 1 / sqrt(epsilon). Returns whether they were reused.
-    /// Errors as ScalarLu::factorize(), and Error{inaccurate} if the pivots that were planned for ldlt or
+    /// Errors as SimplicialLu::factorize(), and Error{inaccurate} if the pivots that were planned for ldlt or
     /// ldlh are not stable.
     bool factorize(CscMatrix<T> const& matrix, double threshold, std::uint64_t max_bytes,
                    double most_growth = infinity);
@@ -44,8 +44,8 @@ template <class T> class ScalarFactor : public WorkingInverse<T> {
     [[nodiscard]] InverseAccuracy accuracy() const override { return InverseAccuracy::full; }
     /// Whether the factors are symmetric.
     [[nodiscard]] bool is_ldl() const { return is_ldl_; }
-    [[nodiscard]] ScalarLu<T> const& lu() const { return lu_; }
-    [[nodiscard]] ScalarLdl<T>& ldl() { return ldl_; }
+    [[nodiscard]] SimplicialLu<T> const& lu() const { return lu_; }
+    [[nodiscard]] SimplicialLdl<T>& ldl() { return ldl_; }
     [[nodiscard]] Index pivots_replaced() const { return is_ldl_ ? 0 : lu_.pivots_replaced(); }
     [[nodiscard]] double smallest_pivot() const {
         return is_ldl_ ? ldl_.smallest_pivot() : lu_.smallest_pivot();
@@ -66,8 +66,8 @@ template <class T> class ScalarFactor : public WorkingInverse<T> {
     std::vector<Index> row_ind_;
     Symmetry symmetry_ = Symmetry::general;
     bool is_ldl_ = false;
-    ScalarLu<T> lu_; // one of these two is in use
-    ScalarLdl<T> ldl_;
+    SimplicialLu<T> lu_; // one of these two is in use
+    SimplicialLdl<T> ldl_;
 };
 
 } // namespace espalier

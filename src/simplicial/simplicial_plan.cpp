@@ -1,4 +1,4 @@
-#include "scalar_lu/scalar_plan.hpp"
+#include "simplicial/simplicial_plan.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -12,7 +12,7 @@ namespace {
 // Orders the diagonal blocks one after the other.
 class BlockOrderer {
   public:
-    BlockOrderer(PatternView const& pattern, ScalarPlan& plan)
+    BlockOrderer(PatternView const& pattern, SimplicialPlan& plan)
         : pattern_(pattern), plan_(plan), form_(plan.form), place_(form_.row.size()) {
         for (std::int32_t k = 0; k < std::ssize(form_.row); ++k) place_[form_.row[k]] = k;
         ptr_.reserve(form_.row.size() + 1);
@@ -63,36 +63,36 @@ class BlockOrderer {
     }
 
     PatternView const& pattern_;
-    ScalarPlan& plan_;
+    SimplicialPlan& plan_;
     BlockTriangularForm& form_;
     std::vector<std::int32_t> place_, ptr_, ind_, order_, moved_;
 };
 
 } // namespace
 
-std::uint64_t ScalarPlan::bytes(std::size_t scalar_bytes, Offset nnz) const {
+std::uint64_t SimplicialPlan::bytes(std::size_t scalar_bytes, Offset nnz) const {
     auto const n = static_cast<std::uint64_t>(order());
     return static_cast<std::uint64_t>(nnz_factor) * (scalar_bytes + 4) +
            static_cast<std::uint64_t>(nnz) * 12 + n * (96 + 8 * scalar_bytes);
 }
 
-std::optional<ScalarPlan> plan_scalar_lu(PatternView const& pattern, bool ordered) {
+std::optional<SimplicialPlan> plan_simplicial_lu(PatternView const& pattern, bool ordered) {
     constexpr Offset most =
         std::numeric_limits<std::int32_t>::max() / 2; // minimum_degree() needs fewer than 2^30 vertices
     if (std::ssize(pattern.ptr) > most || std::ssize(pattern.ind) > most) return std::nullopt;
     auto form = block_triangular_form(pattern);
     if (!form) return std::nullopt;
-    ScalarPlan plan;
+    SimplicialPlan plan;
     plan.form = std::move(*form);
     BlockOrderer(pattern, plan).run(ordered);
     return plan;
 }
 
-double predicted_seconds(ScalarPlan const& plan) {
+double predicted_seconds(SimplicialPlan const& plan) {
     return 7e-9 * static_cast<double>(plan.nnz_factor) + plan.flops / 3.5e9;
 }
 
-bool prefers_no_supernodes(ScalarPlan const& plan) {
+bool prefers_no_supernodes(SimplicialPlan const& plan) {
     auto const n = static_cast<double>(plan.order()), entries = static_cast<double>(plan.nnz_factor);
     // Each column costs 0.4 us of the refactorization, 0.15 us of the solve, and a tenth of the 3 us of the
     // analysis.

@@ -1,4 +1,4 @@
-#include "scalar_lu/left_looking.hpp"
+#include "simplicial/left_looking.hpp"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 namespace espalier {
 
 template <class T>
-LeftLooking<T>::LeftLooking(ScalarLu<T>& lu, CscMatrix<T> const& a, ScalarLuOptions const& options)
+LeftLooking<T>::LeftLooking(SimplicialLu<T>& lu, CscMatrix<T> const& a, SimplicialLuOptions const& options)
     : lu_(lu), a_(a), options_(options), form_(lu.plan_->form), place_(form_.row.size()) {
     for (std::int32_t k = 0; k < std::ssize(form_.row); ++k) place_[form_.row[k]] = k;
     Index const largest = lu.plan_->largest_block;

@@ -1,5 +1,5 @@
 // LU factorization of an irregular sparse matrix without supernodes, for circuits and other systems whose
-// factors are too sparse for dense blocks. Input: a ScalarPlan and the values of the matrix; output: the
+// factors are too sparse for dense blocks. Input: a SimplicialPlan and the values of the matrix; output: the
 // factors
 //
 //     B = P R A C Q,   B_bb = L_b U_b for each diagonal block b of the block triangular form,
@@ -18,12 +18,12 @@
 #include "core/interrupt.hpp"
 #include "core/scalar.hpp"
 #include "espalier/espalier.hpp"
-#include "scalar_lu/growing_array.hpp"
-#include "scalar_lu/scalar_plan.hpp"
+#include "simplicial/growing_array.hpp"
+#include "simplicial/simplicial_plan.hpp"
 
 namespace espalier {
 
-struct ScalarLuOptions {
+struct SimplicialLuOptions {
     /// A diagonal entry of at least this part of the largest entry is the pivot.
     double diagonal_preference = 1e-3;
     /// Pivots below this bound are replaced. The largest entry of each column is between 1 and 2.
@@ -36,21 +36,21 @@ struct ScalarLuOptions {
     Interrupt* interrupt = nullptr;
 };
 
-template <class T> class ScalarLu {
+template <class T> class SimplicialLu {
   public:
     /// Drops the factors. `plan` must outlive their use.
-    void set_plan(ScalarPlan const& plan);
+    void set_plan(SimplicialPlan const& plan);
     void clear();
 
     /// Factorizes a matrix (general storage) with the pattern of the plan, and chooses scales and pivots.
     /// Errors: {out_of_memory} if the factors exceed max_bytes, and {cancelled}; there are no factors
     /// afterwards.
-    void factorize(CscMatrix<T> const& a, ScalarLuOptions const& options);
+    void factorize(CscMatrix<T> const& a, SimplicialLuOptions const& options);
     /// Factorizes other values with the scales, pivots and pattern of the last factorization. Returns false
     /// if a pivot is below the threshold, if the entries grow too much (and ten times as much as when the
     /// pivots were chosen), or if the values are 2^20 times as large as those before; there are no factors
     /// then, and factorize() has to choose again. Allocates nothing. Error{cancelled}.
-    [[nodiscard]] bool refactorize(CscMatrix<T> const& a, ScalarLuOptions const& options);
+    [[nodiscard]] bool refactorize(CscMatrix<T> const& a, SimplicialLuOptions const& options);
 
     [[nodiscard]] bool has_factors() const { return has_factors_; }
     /// Whether refactorize() can be used, because factorize() has chosen pivots and replaced none.
@@ -99,13 +99,13 @@ template <class T> class ScalarLu {
     void choose_scales(CscMatrix<T> const& a);
     void place_entries(CscMatrix<T> const& a);
     bool refactorize_block(CscMatrix<T> const& a, std::int32_t first, std::int32_t last,
-                           ScalarLuOptions const& options);
+                           SimplicialLuOptions const& options);
     void set_pivot(std::int32_t k, T pivot);
     template <int W> void solve_group(T* x, MatrixOp op);
     template <int W> void solve_plain(T* work) const;
     template <int W, bool conjugates> void solve_transposed(T* work) const;
 
-    ScalarPlan const* plan_ = nullptr;
+    SimplicialPlan const* plan_ = nullptr;
     bool has_pivots_ = false, has_factors_ = false;
     std::vector<std::int32_t> row_;      ///< The row of A at each position, after pivoting.
     std::vector<std::int32_t> position_; ///< The position of the row of each entry of A.

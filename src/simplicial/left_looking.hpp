@@ -1,15 +1,15 @@
-// The first factorization of ScalarLu: pivots, pattern and values of the factors, column by column.
+// The first factorization of SimplicialLu: pivots, pattern and values of the factors, column by column.
 #pragma once
 
-#include "scalar_lu/scalar_lu.hpp"
+#include "simplicial/simplicial_lu.hpp"
 
 namespace espalier {
 
-/// Factorizes the blocks of a ScalarLu whose scales are set. Rows of a block have local numbers from 0 in the
-/// order of the plan until the block is complete.
+/// Factorizes the blocks of a SimplicialLu whose scales are set. Rows of a block have local numbers from 0 in
+/// the order of the plan until the block is complete.
 template <class T> class LeftLooking {
   public:
-    LeftLooking(ScalarLu<T>& lu, CscMatrix<T> const& a, ScalarLuOptions const& options);
+    LeftLooking(SimplicialLu<T>& lu, CscMatrix<T> const& a, SimplicialLuOptions const& options);
 
     /// Sets row_, lower_, upper_, between_ and the pivots.
     void run();
@@ -28,9 +28,9 @@ template <class T> class LeftLooking {
     T sound_pivot(T pivot);
     void check_memory() const;
 
-    ScalarLu<T>& lu_;
+    SimplicialLu<T>& lu_;
     CscMatrix<T> const& a_;
-    ScalarLuOptions const& options_;
+    SimplicialLuOptions const& options_;
     BlockTriangularForm const& form_;
     std::vector<std::int32_t> place_; // by row of A: as planned, and after pivoting for complete blocks
 
