@@ -43,7 +43,7 @@ class Simulate(CommandTest):
         largest = [max(process["plan_bytes"] for process in p["process"]) for p in (few, many)]
         self.assertLess(largest[1], largest[0])
         text = self.succeed("simulate", *MATRIX, "--machine", "core:2", "--processes", 4)
-        self.assertRegex(text, r"plans +[\d.]+ KiB to [\d.]+ KiB, .* a process, [\d.]+ KiB in all; divided in ")
+        self.assertRegex(text, r"plans +per process: [\d.]+ KiB to [\d.]+ KiB, .*; [\d.]+ KiB in total, divided in ")
 
     def test_a_splitting_without_effect_on_the_simulated_machine_is_noted(self):
         def notes(cores, split, *options):

@@ -140,7 +140,8 @@ TEST(BadDense, ErrorsAreNamed) {
     EXPECT_EQ(dense_error("%%MatrixMarket matrix array real general\n4000000000 4000000000\n1\n"),
               "bad_input: b.mtx:2: a dense 4000000000 x 4000000000 block is too large for this file");
     EXPECT_EQ(dense_error("%%MatrixMarket matrix array real symmetric\n1 1\n1\n"),
-              "unsupported: b.mtx:1: only a general array can be read as a dense block");
+              "unsupported: b.mtx:1: right-hand sides and other dense blocks must be stored as 'general'; "
+              "this array is not");
     EXPECT_EQ(dense_error("%%MatrixMarket matrix array pattern general\n1 1\n1\n"),
               "bad_input: b.mtx:1: a pattern cannot be an array");
     EXPECT_EQ(dense_error("%%MatrixMarket matrix array real general\n2 1\n1\nnan\n"),

@@ -198,7 +198,8 @@ TEST(Paje, NamesFileAndLineOfWhatItCannotRead) {
     EXPECT_EQ(error_of("5 a b\n"), ":1: event '5' is not defined");
     EXPECT_EQ(error_of("99999999999999999999 a\n"),
               ":1: number of an event: '99999999999999999999' is not a whole number");
-    EXPECT_EQ(error_of("% Time date\n"), ":1: '% Time date' is outside an event definition");
+    EXPECT_EQ(error_of("% Time date\n"),
+              ":1: not a Paje trace: '% Time date' is outside an event definition");
     EXPECT_EQ(error_of("%EventDef PajeSetState\n"), ":1: an event definition needs a name and a number");
     EXPECT_EQ(error_of(head + head), ":8: event '1' is defined twice");
     EXPECT_EQ(error_of("%EventDef PajeSetState 4\n% Time date\n"), ":2: the file ends inside a definition");
