@@ -1,4 +1,4 @@
-"""The manual page and the completions list exactly the options of the command."""
+"""The manual page, the completions and the user guide list exactly the options of the command."""
 
 import os
 import re
@@ -11,6 +11,7 @@ COMMAND = os.environ["ESPALIER_COMMAND"]
 MATRICES = Path(__file__).resolve().parents[2] / "matrices"
 REFERENCE = Path(os.environ["ESPALIER_REFERENCE"])  # where the build writes what the command prints
 PAGE = REFERENCE / "espalier.1"
+GUIDE = Path(__file__).resolve().parents[2] / "docs/user-guide.md"
 COMMANDS = ["solve", "analyze", "compare", "simulate", "generate", "trace", "machine", "dense"]
 
 
@@ -45,6 +46,10 @@ class CommandPage(unittest.TestCase):
         for name, pattern in [("espalier.bash", r"--([a-z][a-z-]*)"), ("espalier.fish", r"(?m)^complete .* -l ([a-z-]+)"),
                               ("_espalier", r"--([a-z][a-z-]*)")]:
             self.expect_all(name, set(re.findall(pattern, (REFERENCE / name).read_text())))
+
+    def test_user_guide_has_every_option_of_solve(self):
+        section = GUIDE.read_text().split("\n## Options of solve\n")[1].split("\n## ")[0]
+        self.assertEqual(sorted(re.findall(r"^\| `--([a-z-]+)", section, re.MULTILINE)), sorted(options_of("solve")))
 
     def complete(self, *words):
         script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _espalier; printf "%s\\n" "${COMPREPLY[@]}"'

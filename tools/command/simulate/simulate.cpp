@@ -109,7 +109,7 @@ std::string simulate_help() {
 Nothing is factorized. The matrix is analyzed here, and the tasks of its factorization run in
 virtual time on the machine, under the scheduling policies of real runs. Times come from the cost
 model of this machine unless the machine file has its own. Memory on another NUMA node slows tasks
-down, and so does memory that many threads use at once. docs/user-guide.md explains the model, and
+down, and so does memory that many threads use at once. docs/simulation.md explains the model, and
 docs/machine-file.md the file.
 )";
 }
