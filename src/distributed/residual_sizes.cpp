@@ -180,6 +180,8 @@ template <class T> ResidualSize DistributedMatrix<T>::size_of(Largest const& own
     });
     int const k = op == MatrixOp::none ? 0 : 1;
     if (!norm_[k]) norm_[k] = found[4];
+    // If b and the products are zero in the scaled system, but b is not, they have underflowed.
+    if (found[3] == 0 && found[6] > 0) return {found[6], 1, 1, found[5], found[6]};
     double const scale_before = std::max(found[3], scaled_norm_[k].value_or(0) * found[7]);
     return {found[0], found[1], relative_error(found[2], scale_before), found[5], found[6]};
 }

@@ -37,11 +37,12 @@ constexpr std::string_view other_keys[] = {
     "espalier", "cpu",       "cores",           "packages",
     "caches",   "cpu_quota", "default_threads", "available_memory_bytes",
     "blas",     "dgemm",     "numa_factors",    "roofline"};
-constexpr std::string_view network_keys[] = {"latency_s", "bytes_per_s", "overhead_s", "copy_bytes_per_s"};
+constexpr std::string_view network_keys[] = {"latency_s", "bytes_per_s", "overhead_s", "copy_bytes_per_s",
+                                             "first_touch_bytes_per_s"};
 constexpr std::string_view cost_model_keys[] = {"models", "memory", "network"};
 constexpr std::string_view other_cost_model_keys[] = {"format", "machine", "file"};
 constexpr std::string_view memory_keys[] = {"one_bytes_per_s", "all_bytes_per_s", "one_read_bytes_per_s",
-                                            "all_read_bytes_per_s"};
+                                            "all_read_bytes_per_s", "first_touch_bytes_per_s"};
 constexpr std::string_view model_keys[] = {"scalar", "kernels", "panel_s", "update_s", "contention"};
 constexpr std::string_view other_model_keys[] = {"panel_fit", "update_fit"};
 
@@ -137,14 +138,18 @@ class MachineReader {
     void read_cost_model(JsonField const& json) {
         if (!json) return;
         json.allow_only(cost_model_keys, other_cost_model_keys);
+        machine_.network = read_measured_network(json["network"]);
         if (auto const memory = json["memory"]) {
             memory.allow_only(memory_keys);
             if (auto const rate = memory["one_bytes_per_s"])
                 machine_.bandwidth = rate.number(1, highest_bandwidth);
             if (auto const rate = memory["all_read_bytes_per_s"])
                 machine_.read_bandwidth = rate.number(1, highest_bandwidth);
+            if (auto const rate = memory["first_touch_bytes_per_s"]) {
+                if (!machine_.network) machine_.network.emplace();
+                machine_.network->first_touch_bandwidth = rate.number(1, highest_bandwidth);
+            }
         }
-        machine_.network = read_measured_network(json["network"]);
         if (!json["models"]) return;
         for (JsonField const& one : json["models"].items()) {
             one.allow_only(model_keys, other_model_keys);

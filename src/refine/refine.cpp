@@ -207,7 +207,9 @@ template <class T> class Refinement {
         for (Index c = 0; c < std::ssize(group); ++c) {
             Index const j = group[c];
             auto const errors = measured(j);
-            if (errors.normwise <= errors_[j])
+            // The zero vector, whose error is 1, must not hide that x has overflowed.
+            bool const hides_overflow = !std::isfinite(errors_[j]) && errors.normwise >= 1;
+            if (errors.normwise <= errors_[j] && !hides_overflow)
                 take(j, errors);
             else
                 restore(c);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <tuple>
 #include <utility>
 
@@ -13,9 +14,18 @@ namespace espalier {
 
 namespace {
 
-// Whether the largest modulus of every row and column is 0 or between 1 / most and most.
-template <class T> bool is_in_scale(CscMatrix<T> const& b, double most) {
-    std::vector<double> row(b.rows, 0.0), column(b.cols, 0.0);
+// The largest moduli of the rows and columns.
+struct Sizes {
+    std::vector<double> row, column;
+
+    template <class Test> [[nodiscard]] bool all(Test const& test) const {
+        return std::ranges::all_of(row, test) && std::ranges::all_of(column, test);
+    }
+};
+
+template <class T> Sizes sizes_of(CscMatrix<T> const& b) {
+    Sizes sizes{std::vector<double>(b.rows, 0.0), std::vector<double>(b.cols, 0.0)};
+    auto& [row, column] = sizes;
     for (Index j = 0; j < b.cols; ++j)
         for (Offset p : b.entries_of(j)) {
             Index const i = b.row_ind[p];
@@ -24,9 +34,28 @@ template <class T> bool is_in_scale(CscMatrix<T> const& b, double most) {
             if (b.symmetry == Symmetry::general) continue;
             for (double* const largest : {&row[j], &column[i]}) *largest = std::max(*largest, size);
         }
-    auto const in_scale = [most](double size) { return size == 0 || (size >= 1 / most && size <= most); };
-    return std::all_of(row.begin(), row.end(), in_scale) &&
-           std::all_of(column.begin(), column.end(), in_scale);
+    return sizes;
+}
+
+bool is_zero(double size) {
+    return size == 0;
+}
+
+// Whether all sizes are 0 or between 1 / most and most.
+bool is_in_scale(Sizes const& sizes, double most) {
+    return sizes.all([most](double size) { return is_zero(size) || (size >= 1 / most && size <= most); });
+}
+
+// Whether no two sizes that are not 0 differ by more than the factor `most`, and all of them are moderate.
+template <class T> bool is_uniform(Sizes const& sizes, double most) {
+    double smallest = moderate_size<T>, largest = 1 / moderate_size<T>;
+    bool const are_finite = sizes.all([&](double size) {
+        if (is_zero(size)) return true;
+        smallest = std::min(smallest, size);
+        largest = std::max(largest, size);
+        return size < moderate_size<T> && size > 1 / moderate_size<T>;
+    });
+    return are_finite && largest <= most * smallest;
 }
 
 template <class T> void scale_entries(CscMatrix<T>& a, std::vector<double> const& row_scale,
@@ -59,25 +88,38 @@ template <class T> CscMatrix<T> ScaledSystem<T>::apply(CscMatrix<T> const& a) co
 }
 
 template <class T> bool ScaledSystem<T>::suits(CscMatrix<T> const& b, double roundoff) const {
-    return !is_scaled() || is_in_scale(b, 1 / std::sqrt(roundoff));
+    return !is_scaled() || is_in_scale(sizes_of(b), 1 / std::sqrt(roundoff));
+}
+
+template <class T> bool ScaledSystem<T>::is_out_of_scale(CscMatrix<T> const& a, CscMatrix<T> const& b,
+                                                         std::span<Index const> schur) const {
+    if (!choice_.adapts_scales) return false;
+    constexpr double most = sizeof(Real<T>) == 8 ? 256 : 16;
+    Sizes const sizes = schur.empty() ? sizes_of(b) : sizes_of(interior_block(b, schur));
+    if (!is_scaled()) return !is_uniform<T>(sizes, most * most);
+    if (!is_in_scale(sizes, most)) return true;
+    return !sizes.all(std::not_fn(is_zero)) && loses_entries(a);
+}
+
+// Whether the scaled value of an entry that is not zero is zero.
+template <class T> bool ScaledSystem<T>::loses_entries(CscMatrix<T> const& a) const {
+    for (Index j = 0; j < a.cols; ++j)
+        for (Offset p : a.entries_of(j))
+            if (a.values[p] != T(0) &&
+                scaled_value(a.values[p], row_scale(a.row_ind[p]), column_scale(j)) == T(0))
+                return true;
+    return false;
 }
 
 // The new scales do not start from the old ones: these may have made a row so large that the others become
 // negligible in all its columns.
 template <class T>
-bool ScaledSystem<T>::rescale(CscMatrix<T> const& a, CscMatrix<T>& b, std::span<Index const> schur) {
-    if (!is_scaled()) return false;
-    constexpr double most = sizeof(Real<T>) == 8 ? 256 : 16;
-    auto const is_good = [&] {
-        return schur.empty() ? is_in_scale(b, most) : is_in_scale(interior_block(b, schur), most);
-    };
-    if (is_good()) return false;
+CscMatrix<T> ScaledSystem<T>::rescale(CscMatrix<T> const& a, std::span<Index const> schur) {
     ScaledSystem fresh = *this; // an exception leaves this system as it was
     std::vector<double>& rows = fresh.choice_.row_scale;
     std::vector<double>& columns = fresh.choice_.column_scale;
     rows.assign(a.rows, 1.0);
     columns.assign(a.cols, 1.0);
-    b = {}; // before a new copy, because two copies are not needed
     CscMatrix<T> unscaled = fresh.apply(a);
     Scaling scaling;
     if (schur.empty()) {
@@ -94,9 +136,8 @@ bool ScaledSystem<T>::rescale(CscMatrix<T> const& a, CscMatrix<T>& b, std::span<
     scale_entries(unscaled, scaling.row_scale, scaling.column_scale);
     for (Index i = 0; i < a.rows; ++i) rows[i] = scaling.row_scale[row_place(i)];
     columns = std::move(scaling.column_scale);
-    b = std::move(unscaled);
     *this = std::move(fresh);
-    return true;
+    return unscaled;
 }
 
 template <class T> void ScaledSystem<T>::scale(std::span<T> block, Index columns,

@@ -48,11 +48,16 @@ template <class T> class ScaledSystem {
     /// the largest modulus of each row and column is off 1 by at most 1 / sqrt(roundoff).
     [[nodiscard]] bool suits(CscMatrix<T> const& b, double roundoff) const;
 
-    /// Adapts the scales to new values: if the largest modulus of a row or column of `b` = apply(a) is off 1
-    /// by more than 2^8 (2^4 in single precision), scales b and this system anew and returns true. Rows and
-    /// columns in `schur`, those of a Schur complement, remain unscaled and do not count. An exception leaves
-    /// this system unchanged and may leave b empty.
-    bool rescale(CscMatrix<T> const& a, CscMatrix<T>& b, std::span<Index const> schur = {});
+    /// Whether the scales do not fit the values of `a`, of which `b` = apply(a): the largest modulus of a row
+    /// or column of b is off 1 by more than 2^8 (2^4 in single precision), or a row has become zero. Without
+    /// scales, because they were uniform, the moduli must be as close to each other. Always false if the
+    /// system is not to be scaled. Rows and columns in `schur`, those of a Schur complement, remain unscaled
+    /// and do not count.
+    [[nodiscard]] bool is_out_of_scale(CscMatrix<T> const& a, CscMatrix<T> const& b,
+                                       std::span<Index const> schur = {}) const;
+    /// Adapts the scales to the values of `a` and returns apply(a). An exception leaves this system
+    /// unchanged.
+    [[nodiscard]] CscMatrix<T> rescale(CscMatrix<T> const& a, std::span<Index const> schur = {});
 
     /// Converts a right-hand side of op(A) x = b to that of op(B) y = b', in place; n x columns.
     void to_working(std::span<T> b, Index columns, MatrixOp op = MatrixOp::none) const;
@@ -72,6 +77,7 @@ template <class T> class ScaledSystem {
     void scale(std::span<T> block, Index columns, std::vector<double> const& by, bool inverse) const;
     void permute(std::span<T> block, Index columns, bool inverse) const;
     void permute_rows(CscMatrix<T>& a) const;
+    [[nodiscard]] bool loses_entries(CscMatrix<T> const& a) const;
 
     ScalingChoice choice_;
     bool expands_ = false; // B is general although A is stored as a triangle

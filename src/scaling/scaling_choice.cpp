@@ -55,9 +55,10 @@ void set_scales(ScalingChoice& choice, std::vector<double> rows, std::vector<dou
     auto const uniform = [](std::vector<double> const& scale) {
         return std::all_of(scale.begin(), scale.end(), [&](double s) { return s == scale.front(); });
     };
-    static double const moderate = std::cbrt(static_cast<double>(std::numeric_limits<Real<T>>::max()));
+    choice.adapts_scales = true;
     double const product = rows.front() * columns.front();
-    if (uniform(rows) && uniform(columns) && product > 1 / moderate && product < moderate) return;
+    if (uniform(rows) && uniform(columns) && product > 1 / moderate_size<T> && product < moderate_size<T>)
+        return;
     choice.row_scale = std::move(rows);
     choice.column_scale = std::move(columns);
 }

@@ -12,6 +12,8 @@
 // scaled nor permuted: P, R and C come from the interior block alone.
 #pragma once
 
+#include <cmath>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -40,7 +42,13 @@ struct ScalingChoice {
     /// Rank of the interior block; -1 if no matching was computed.
     Index structural_rank = -1;
     bool matched = false; ///< Whether P, R and C come from a matching.
+    /// Whether the system is to be scaled, although R = C = I may suffice for the values it was chosen for.
+    bool adapts_scales = false;
 };
+
+/// Products of three numbers of at most this modulus do not overflow.
+template <class T>
+inline double const moderate_size = std::cbrt(static_cast<double>(std::numeric_limits<Real<T>>::max()));
 
 /// Chooses P, R and C from the values of the square matrix `a`. A matching is computed if it is on, or if it
 /// is automatic and a diagonal entry is weak. Throws Error{singular} with the structural rank if rows remain

@@ -289,11 +289,15 @@ template <class T> bool Refiner<T>::wants_digits(RefineOptions const& options) c
            singularity_.condition_estimate > ill_conditioned<T>;
 }
 
+// Incomplete factors tell little about the pivots of the matrix.
+template <class T> bool Refiner<T>::may_be_singular() const {
+    return singularity_.is_near || pivots_replaced_ > 0 || is_incomplete(inverse_.accuracy());
+}
+
 // Whether solutions may do without refinement. If the matrix may be singular, more is tested; see
 // refine_working().
 template <class T> bool Refiner<T>::may_need_no_steps(RefineOptions const& options) const {
-    bool const may_be_singular = singularity_.is_near || pivots_replaced_ > 0;
-    return !may_be_singular && !wants_digits(options) && options.method != RefineMethod::cg;
+    return !may_be_singular() && !wants_digits(options) && options.method != RefineMethod::cg;
 }
 
 // Whether the first residuals of one process are those of the caller's matrix.
@@ -365,10 +369,9 @@ template <class T> RefineReport Refiner<T>::refine_working(std::span<T const> b,
                                           options.interrupt);
     RefineReport report = espalier::refine<T>(*working_, b, x, columns, inverse_of_working(), options);
     add_steps(report, steps);
-    // A tiny pivot is harmless unless the solution is so large that the matrix must be singular. Small pivots
-    // of incomplete factors are not those of A: a large solution that solves the system is then accepted.
-    if ((singularity_.is_near || pivots_replaced_ > 0) &&
-        grows_as_singular<T>(*working_, b, x, columns, options.op) &&
+    // A tiny pivot is harmless unless the solution is so large that the matrix must be singular. With
+    // incomplete factors, a large solution that solves the system is accepted.
+    if (may_be_singular() && grows_as_singular<T>(*working_, b, x, columns, options.op) &&
         (!is_incomplete(inverse_.accuracy()) || leaves_a_residual<T>(*working_, b, x, columns, options.op)))
         singularity_.is_numerical = true;
     return report;

@@ -115,6 +115,7 @@ template <class T> class Refiner {
     void examine_interior(NumericFactor<T>& factor, std::span<Index const> schur,
                           CscMatrix<T> const& working);
     [[nodiscard]] bool wants_digits(RefineOptions const& options) const;
+    [[nodiscard]] bool may_be_singular() const;
     [[nodiscard]] bool may_need_no_steps(RefineOptions const& options) const;
     [[nodiscard]] bool reads_given() const;
     std::optional<RefineReport> report_on(BackwardErrors const& errors, RefineOptions const& options,

@@ -275,8 +275,10 @@ template <class T> void Solver<T>::State::scale_for(Factorization kind, CscMatri
 template <class T> void Solver<T>::State::make_working(CscMatrix<T> const& matrix) {
     form_ = context_.on_root([&] {
         if (working_.set_and_rescale(matrix, analysis_->system, analysis_->options.schur,
-                                     context_.threads()))
+                                     context_.threads())) {
             vectors_->invalidate_system();
+            report.analysis.scaled = true;
+        }
         report.factorization = analysis_->form.kind;
         return analysis_->form;
     });

@@ -35,7 +35,12 @@ template <class T> class WorkingMatrix {
                          int threads = 1) {
         set(matrix, system, threads);
         try {
-            return copy_ && system.rescale(matrix, *copy_, schur);
+            if (!system.is_out_of_scale(matrix, of(matrix), schur)) return false;
+            bool const was_identity = is_identity_;
+            clear(); // before a new copy, because two copies are not needed
+            copy_ = system.rescale(matrix, schur);
+            if (was_identity && !is_shared_) values_ = hash_of_values(matrix, threads);
+            return true;
         } catch (...) {
             clear();
             throw;

@@ -3,6 +3,7 @@
 
 #include "common/mutations.hpp"
 #include "core/status_of.hpp"
+#include "machine/cost_model_store.hpp"
 
 #include <cmath>
 
@@ -122,6 +123,30 @@ TEST(MachineFile, ReadsAMeasuredNetwork) {
     EXPECT_EQ(latency("measured", ""), 0.5);
     EXPECT_EQ(latency("default", ""), Network{}.latency);
     EXPECT_EQ(latency("measured", R"(, "network": {"latency_s": 0.25})"), 0.25);
+}
+
+TEST(MachineFile, ReadsWhatTheStoreOfCostModelsWrites) {
+    MeasuredModel model;
+    model.scalar = Scalar::d;
+    model.calibration.model = default_cost_model(Scalar::d, KernelKind::lu);
+    model.contention = {{2, 1.5}};
+    MachineCosts costs;
+    costs.memory = {.one = 1e10, .all = 2e10, .read_one = 3e10, .read_all = 4e10, .first_touch = 5e9};
+    costs.put(model);
+    auto const with_network = [&](std::string const& more) {
+        std::string const text = R"({"topology": "core:2", "cost_model": )" +
+                                 to_json(costs, {"cpu", 2, "blas", "core", "0"}) + more + "}";
+        auto const machine = parse_machine(text, "m.json");
+        EXPECT_EQ(machine.costs({}, Scalar::d).bandwidth, 1e10);
+        EXPECT_EQ(machine.costs({}, Scalar::d).contention, 1.5);
+        return machine.model(2, 1).network;
+    };
+    EXPECT_EQ(with_network("").first_touch_bandwidth, 5e9);
+    EXPECT_EQ(with_network("").latency, Network{}.latency);
+    costs.network = Network{.latency = 0.5, .bandwidth = 7};
+    EXPECT_EQ(with_network("").first_touch_bandwidth, 5e9);
+    EXPECT_EQ(with_network("").latency, 0.5);
+    EXPECT_EQ(with_network(R"(, "network": {"first_touch_bytes_per_s": 6e9})").first_touch_bandwidth, 6e9);
 }
 
 // A shortened output of `espalier machine --json` on two nodes.

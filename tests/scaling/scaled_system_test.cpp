@@ -118,13 +118,52 @@ TEST(ScaledSystem, RescalesForValuesOfAnotherSize) {
     ScaledSystem<double> system(a, {.kind = Factorization::lu});
     auto b = system.apply(a);
     auto const unchanged = b.values;
-    EXPECT_FALSE(system.rescale(a, b));
+    EXPECT_FALSE(system.is_out_of_scale(a, b));
     EXPECT_EQ(b.values, unchanged);
     for (Offset p : a.entries_of(2)) a.values[p] *= 1e9;
     b = system.apply(a);
-    EXPECT_TRUE(system.rescale(a, b));
+    EXPECT_TRUE(system.is_out_of_scale(a, b));
+    b = system.rescale(a);
     EXPECT_EQ(b.values, system.apply(a).values);
     EXPECT_LE(std::abs(*std::max_element(b.values.begin(), b.values.end())), 256);
+}
+
+// No scales are needed for the first values, because they would be uniform.
+TEST(ScaledSystem, AdaptsUniformScales) {
+    auto a = matrix_from(Symmetry::general, {{400, 100, 0}, {100, 400, 100}, {0, 100, 400}});
+    ScaledSystem<double> system(a, {.kind = Factorization::lu});
+    ASSERT_FALSE(system.is_scaled());
+    EXPECT_FALSE(system.is_out_of_scale(a, system.apply(a)));
+    scale_values(a,
+                 [](Index i, Index j) { return std::ldexp(1.0, (i == 1 ? 200 : 0) - (j == 2 ? 100 : 0)); });
+    EXPECT_TRUE(system.is_out_of_scale(a, system.apply(a)));
+    auto const b = system.rescale(a);
+    EXPECT_TRUE(system.is_scaled());
+    EXPECT_EQ(b.values, system.apply(a).values);
+    EXPECT_FALSE(system.is_out_of_scale(a, b));
+    auto const determinant = b.values[0] * b.values[3] * b.values[6];
+    EXPECT_GT(std::abs(determinant), 1e-3);
+    // Cholesky has no scales by default.
+    ScaledSystem<double> const unscaled(a, {.kind = Factorization::llh});
+    EXPECT_FALSE(unscaled.is_out_of_scale(a, unscaled.apply(a)));
+}
+
+TEST(ScaledSystem, AdaptsScalesWithWhichEntriesUnderflow) {
+    auto a = badly_scaled();
+    scale_values(a, [](Index, Index) { return 0x1p600; });
+    ScaledSystem<double> system(a, {.kind = Factorization::lu});
+    ASSERT_TRUE(system.is_scaled());
+    scale_values(a, [](Index, Index) { return 0x1p-1000; });
+    scale_values(a, [](Index, Index) { return 0x1p-200; });
+    auto b = system.apply(a);
+    ASSERT_TRUE(std::ranges::all_of(b.values, [](double value) { return value == 0; }));
+    EXPECT_TRUE(system.is_out_of_scale(a, b));
+    b = system.rescale(a);
+    EXPECT_FALSE(system.is_out_of_scale(a, b));
+    EXPECT_TRUE(std::ranges::none_of(b.values, [](double value) { return value == 0; }));
+    // Rows of zeros have no scale.
+    std::ranges::fill(a.values, 0.0);
+    EXPECT_FALSE(system.is_out_of_scale(a, system.apply(a)));
 }
 
 TEST(ScaledSystem, FollowsNewValuesCloselyInSinglePrecision) {
@@ -132,7 +171,8 @@ TEST(ScaledSystem, FollowsNewValuesCloselyInSinglePrecision) {
     ScaledSystem<float> system(a, {.kind = Factorization::lu, .matching = Toggle::off});
     for (Offset p : a.entries_of(2)) a.values[p] *= 64;
     auto b = system.apply(a);
-    EXPECT_TRUE(system.rescale(a, b));
+    EXPECT_TRUE(system.is_out_of_scale(a, b));
+    b = system.rescale(a);
     EXPECT_EQ(b.values, system.apply(a).values);
     for (float const value : b.values) EXPECT_LE(std::abs(value), 16);
 }
@@ -143,7 +183,8 @@ TEST(ScaledSystem, DoesNotStartFromOldScales) {
     ScaledSystem<double> system(a, {.kind = Factorization::lu, .matching = Toggle::off});
     scale_values(a, [](Index i, Index) { return i == 2 ? 0x1p33 : 1.0; });
     auto b = system.apply(a);
-    EXPECT_TRUE(system.rescale(a, b));
+    EXPECT_TRUE(system.is_out_of_scale(a, b));
+    b = system.rescale(a);
     EXPECT_EQ(b.values, system.apply(a).values);
     for (Index i = 0; i < 3; ++i) {
         EXPECT_LE(std::abs(std::log2(system.row_scale(i))), 2) << i;
@@ -156,10 +197,11 @@ TEST(ScaledSystem, ScalesTheInteriorOfASchurComplementAnew) {
     std::vector<Index> const schur{3};
     ScaledSystem<double> system(a, {.kind = Factorization::lu, .matching = Toggle::off, .schur = schur});
     auto b = system.apply(a);
-    EXPECT_FALSE(system.rescale(a, b, schur));
+    EXPECT_FALSE(system.is_out_of_scale(a, b, schur));
     scale_values(a, [](Index i, Index j) { return i == 1 || j == 1 ? 0x1p40 : 1.0; });
     b = system.apply(a);
-    EXPECT_TRUE(system.rescale(a, b, schur));
+    EXPECT_TRUE(system.is_out_of_scale(a, b, schur));
+    b = system.rescale(a, schur);
     EXPECT_EQ(b.values, system.apply(a).values);
     for (Index j = 0; j < 3; ++j)
         for (Offset p : b.entries_of(j)) EXPECT_TRUE(b.row_ind[p] == 3 || std::abs(b.values[p]) <= 256);

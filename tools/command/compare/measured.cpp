@@ -23,8 +23,7 @@ std::string shortcoming(RefineReport const& refine, double tolerance) {
     if (refine.status == Status::singular)
         return fmt::format("the matrix is numerically singular; the backward error is {:.1e}",
                            refine.backward_error);
-    return fmt::format("the backward error is {:.1e}, above the tolerance of {:.0e}", refine.backward_error,
-                       tolerance);
+    return error_above_tolerance(refine, tolerance);
 }
 
 // The options with the most right-hand sides of all cases. Each case uses the first columns of these.

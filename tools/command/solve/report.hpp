@@ -64,6 +64,9 @@ struct RunRecord {
 /// `asked`, or if that is 0 the default tolerance of the scalar type.
 double effective_tolerance(double asked, Scalar scalar);
 
+/// Why a solution is inaccurate: its backward error, or the one of the scaled system, is above the tolerance.
+std::string error_above_tolerance(RefineReport const& refine, double tolerance);
+
 /// One JSON object, indented, with a newline at its end. Numbers that are not finite become null.
 std::string json_report(RunRecord const& record);
 

@@ -259,7 +259,9 @@ void add_solution(Table& table, RunRecord const& record) {
                counted(report.nrhs, "right-hand side"));
     if (refine.method == RefineMethod::none)
         table.line("refinement", "{}",
-                   record.asked.library.refine == RefineMethod::none ? "none" : "not needed");
+                   record.asked.library.refine == RefineMethod::none ? "none"
+                   : refine.converged                                ? "not needed"
+                                                                     : "no step made the solution better");
     else if (refine.history.empty())
         table.line("refinement", "{}  ({}, {})", readable_seconds(refine.time_s), to_string(refine.method),
                    counted(refine.iterations, "iteration"));
@@ -277,6 +279,13 @@ void add_solution(Table& table, RunRecord const& record) {
 double effective_tolerance(double asked, Scalar scalar) {
     if (asked > 0) return asked;
     return scalar == Scalar::s || scalar == Scalar::c ? 1e-5 : 1e-12;
+}
+
+std::string error_above_tolerance(RefineReport const& refine, double tolerance) {
+    bool const is_scaled = refine.backward_error <= tolerance && !refine.history.empty();
+    return fmt::format("the backward error{} is {:.1e}, above the tolerance of {:.0e}",
+                       is_scaled ? " of the scaled system" : "",
+                       is_scaled ? refine.history.back() : refine.backward_error, tolerance);
 }
 
 std::string schedule_text(ScheduleReport const& schedule) {

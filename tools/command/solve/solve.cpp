@@ -30,9 +30,8 @@ std::string shortcoming(RunRecord const& record, bool finite) {
     FactorReport const& factor = report.factor;
     std::string const lost = record.asked.output.empty() ? "" : " and is not written";
     if (record.null_space && record.null_space->nullity > 0)
-        return fmt::format(
-            "the matrix has rank {} and this right-hand side no solution (backward error {:.1e})",
-            record.null_space->rank, report.refine.backward_error);
+        return fmt::format("the matrix has rank {}, and this right-hand side has no solution: {}",
+                           record.null_space->rank, error_above_tolerance(report.refine, record.tolerance));
     if (record.status == Status::singular) {
         std::string const condition =
             factor.condition_estimate > 0
@@ -43,8 +42,7 @@ std::string shortcoming(RunRecord const& record, bool finite) {
                                   : "is not finite" + lost);
     }
     bool const single = report.scalar == Scalar::s || report.scalar == Scalar::c;
-    std::string message = finite ? fmt::format("the backward error is {:.1e}, above the tolerance of {:.0e}",
-                                               report.refine.backward_error, record.tolerance)
+    std::string message = finite ? error_above_tolerance(report.refine, record.tolerance)
                                  : fmt::format("the solution is not finite{}: it overflowed in {} precision",
                                                lost, single ? "single" : "double");
     if (report.method == SolveMethod::ilu)
