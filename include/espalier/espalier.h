@@ -414,7 +414,8 @@ ESPALIER_API espalier_status espalier_set_ordering_positions(espalier_solver* so
 /** Nonzero: espalier_analyze() adapts the ordering of the last analysis, if it had as many unknowns, to the
  *  pattern of the new matrix instead of finding a new one. */
 ESPALIER_API espalier_status espalier_set_reuse_ordering(espalier_solver* solver, int value);
-/** Worker threads of each process; 0 for the cores that the process may use. */
+/** Worker threads of each process; 0 for the cores that the process may use. Plans are made for a number of
+ *  threads: a change of the threads or of the topology discards the analysis and the factors. */
 ESPALIER_API espalier_status espalier_set_threads(espalier_solver* solver, int value);
 /** Bind worker threads to cores; 0 or 1. */
 ESPALIER_API espalier_status espalier_set_bind_threads(espalier_solver* solver, int value);

@@ -84,7 +84,9 @@ struct Options : ScheduleSettings {
     /// not adapted.
     bool reuse_ordering = false;
 
-    int threads = 0;          ///< Worker threads of each process; 0 for the cores that the process may use.
+    /// Worker threads of each process; 0 for the cores that the process may use. Plans are made for a number
+    /// of threads: a change of `threads` or `topology` discards the analysis and the factors.
+    int threads = 0;
     bool bind_threads = true; ///< Bind workers to cores.
     /// The machine to plan for: this one if empty, an hwloc XML file (a name that ends in .xml), or a
     /// synthetic description such as "numa:2 core:4". On another machine, workers have virtual cores and NUMA

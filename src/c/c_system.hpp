@@ -341,14 +341,18 @@ template <class T> class SystemSession : public Session {
         require_matrix(what);
         if (!now_.analyzed)
             throw Error(Status::usage,
-                        fmt::format("{} was called before espalier_analyze of this matrix", what));
+                        fmt::format("{} was called before espalier_analyze of this matrix, or after a change "
+                                    "of threads or topology",
+                                    what));
     }
 
     void require_factors(char const* what) const {
         require_matrix(what);
         if (!now_.factorized)
             throw Error(Status::usage,
-                        fmt::format("{} was called before espalier_factorize of this matrix", what));
+                        fmt::format("{} was called before espalier_factorize of this matrix, or after a "
+                                    "change of threads or topology",
+                                    what));
     }
 
     Communicator comm_;

@@ -117,7 +117,9 @@ auto DistributedMatrix<T>::largest_of_rows(MatrixOp op, std::span<T const> x, st
     // `residual` and `size` are those before unscaled().
     auto const take = [&](Largest& largest, Index i, T residual, Real<T> size, double norm) {
         double const b_i = modulus(b[i]);
-        largest.take(modulus(residual), static_cast<double>(size) + divided_by_factor(factor, i, b_i),
+        // Rounded like the residual, so that both underflow together.
+        auto const b_of_system = static_cast<Real<T>>(divided_by_factor(factor, i, b_i));
+        largest.take(modulus(residual), static_cast<double>(size) + static_cast<double>(b_of_system),
                      factor.empty() ? 1 : factor[i], norm, modulus(x[i]), b_i);
     };
     if (rows().is_alone()) {

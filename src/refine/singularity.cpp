@@ -120,9 +120,9 @@ WeakestDirection weakest_direction(DistributedMatrix<T> const& a, ApplyInverse<T
 }
 
 template <class T> bool grows_as_singular(DistributedMatrix<T> const& a, std::span<T const> b,
-                                          std::span<T const> x, Index nrhs, MatrixOp op) {
+                                          std::span<T const> x, Index nrhs, MatrixOp op, double error) {
     Index const m = a.rows().count();
-    double const unit = a.max_abs() * static_cast<double>(epsilon<T>);
+    double const unit = a.max_abs() * error;
     std::vector<T> image;
     a.rows().reduction().all_succeed([&] { image.resize(m); });
     for (Index j = 0; j < nrhs; ++j) {
@@ -211,7 +211,7 @@ FactorErrors errors_of_factors(DistributedMatrix<T> const& a, ApplyInverse<T> co
     template WeakestDirection weakest_direction<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&);     \
     template FactorErrors errors_of_factors<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&);         \
     template bool grows_as_singular<T>(DistributedMatrix<T> const&, std::span<T const>, std::span<T const>,  \
-                                       Index, MatrixOp);                                                     \
+                                       Index, MatrixOp, double);                                             \
     template bool probe_grows_as_singular<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&,            \
                                              Interrupt*);                                                    \
     template PivotRange relative_pivots<T>(DistributedMatrix<T> const&, bool, double, PivotRange const&,     \

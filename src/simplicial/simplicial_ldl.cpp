@@ -85,8 +85,9 @@ bool SimplicialLdl<T>::eliminate_block(std::int32_t k, CscMatrix<T> const& a) {
     for (std::int32_t p = plan_->entry_ptr[k]; p < plan_->entry_ptr[k + 1]; ++p) {
         LdlPlan::Entry const& entry = plan_->entries[p];
         std::int32_t const row = plan_->row[first + entry.row], column = plan_->row[entry.column];
+        // One scale after the other, because their product may overflow.
         T const value =
-            conj_if(hermitian && entry.is_transposed, a.values[entry.value]) * (scale_[row] * scale_[column]);
+            conj_if(hermitian && entry.is_transposed, a.values[entry.value]) * scale_[row] * scale_[column];
         largest_ = std::max(largest_, abs1(value));
         if (entry.column >= first)
             d[entry.row][entry.column - first] = value;
@@ -102,12 +103,12 @@ bool SimplicialLdl<T>::eliminate_block(std::int32_t k, CscMatrix<T> const& a) {
             eliminate_with<rows, 2, hermitian>(k, j, d, growth);
     }
     filled_[k] = 0;
+    if constexpr (rows == 2) most_ = std::max(most_, abs1(d[1][0]));
     for (int r = 0; r < rows; ++r) {
         d[r][r] = real_if(hermitian, d[r][r]);
         most_ = std::max(most_, growth[r] + abs1(d[r][r]));
         if (!(most_ < infinity)) return false;
     }
-    if constexpr (rows == 2) most_ = std::max(most_, abs1(d[1][0]));
     return set_pivot(k, d);
 }
 

@@ -38,7 +38,7 @@ template <class T> InverseEntries<T> callers_inverse(ScaledSystem<T> const& syst
 template <class T> double error_of_inverse(CscMatrix<T> const& a, CscMatrix<T> const& inverse);
 
 /// The number of columns that solve_for_diagonal() solves together at most.
-inline constexpr Index columns_of_diagonal = 64;
+inline constexpr Index columns_of_diagonal = 16;
 /// Computes the entries of the diagonal of A^-1 in these rows by solves with unit vectors. `solve` replaces a
 /// block of n x columns by A^-1 times this block.
 template <class T> void solve_for_diagonal(std::function<void(std::span<T>, Index columns)> const& solve,

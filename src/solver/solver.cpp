@@ -190,8 +190,8 @@ template <class T> void Solver<T>::State::drop_analysis() {
 
 template <class T> Inertia Solver<T>::State::inertia() {
     require("inertia", {Need::factors, Need::complete});
-    if (system_->is_simplicial) return simplicial_.inertia();
     require("the inertia", {Need::known_pivots});
+    if (system_->is_simplicial) return simplicial_.inertia();
     return factor_.inertia();
 }
 
@@ -200,8 +200,8 @@ template <class T> Determinant<T> Solver<T>::State::determinant() {
     require("determinant", {Need::all_eliminated, Need::complete});
     // Replaced pivots are zero to working precision here.
     if (report.factor.numerically_singular) return {T(0), -std::numeric_limits<double>::infinity()};
-    if (system_->is_simplicial) return simplicial_.determinant();
     require("the determinant", {Need::known_pivots});
+    if (system_->is_simplicial) return simplicial_.determinant();
     Determinant<T> const of_working = factor_.determinant();
     return context_.on_root([&] {
         ScaledSystem<T> const& system = analysis_->system;

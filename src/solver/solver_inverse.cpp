@@ -7,6 +7,7 @@
 #include "kernels/blas.hpp"
 #include "matrix/convert.hpp"
 #include "matrix/entries.hpp"
+#include "matrix/norms.hpp"
 #include "solve/explicit_factors.hpp"
 #include "solve/sparse_inverse.hpp"
 #include "solver/callers_factors.hpp"
@@ -88,16 +89,28 @@ template <class T> CscMatrix<T> Solver<T>::State::selected_inverse(CscMatrix<T> 
     std::uint64_t const bytes =
         5 * static_cast<std::uint64_t>(matrix.stored()) * (sizeof(T) + sizeof(Index)) +
         2 * static_cast<std::uint64_t>(system_->order) * sizeof(T);
-    InverseEntries<T> const inverse = invert("selected_inverse", bytes);
+    InverseEntries<T> inverse = invert("selected_inverse", bytes);
     auto const entry = [&](Index i, Index j) {
         if (std::optional<T> const found = inverse(i, j)) return *found;
         throw Error(Status::internal, "an entry of the inverse is missing");
     };
     CscMatrix<T> result = transpose(matrix);
     for_each_entry(result, [&](Index i, Index j, Offset p) { result.values[p] = entry(i, j); });
+    inverse = nullptr; // its memory is needed below
     double const worst = error_of_inverse(matrix, result);
     if (!(worst <= std::sqrt(static_cast<double>(epsilon<T>))))
         note("the selected inverse is inaccurate: the diagonal of A A^-1 differs from 1 by {:.1e}", worst);
+    std::vector<T> diagonal(system_->order);
+    std::vector<bool> is_known(system_->order, false);
+    for_each_entry(result, [&](Index i, Index j, Offset p) {
+        if (i != j) return;
+        diagonal[i] = result.values[p];
+        is_known[i] = true;
+    });
+    std::vector<Index> unknown;
+    for (Index i = 0; i < system_->order; ++i)
+        if (!is_known[i]) unknown.push_back(i);
+    check_diagonal([&](Index i) { return diagonal[i]; }, unknown, "the selected inverse");
     return result;
 }
 
@@ -117,8 +130,15 @@ template <class T> std::vector<T> Solver<T>::State::inverse_diagonal() {
                 missing.push_back(i);
         }
     }
-    if (missing.empty()) return diagonal;
-    Index const together = std::min(std::ssize(missing), columns_of_diagonal);
+    check_diagonal([&](Index i) { return diagonal[i]; }, missing, "the diagonal of the inverse");
+    solve_for(missing, diagonal);
+    return diagonal;
+}
+
+// Computes entries of the diagonal of A^-1 by solves.
+template <class T> void Solver<T>::State::solve_for(std::span<Index const> rows, std::vector<T>& diagonal) {
+    if (rows.empty()) return;
+    Index const together = std::min(std::ssize(rows), columns_of_diagonal);
     require_memory_of({1, 2 * together, together, together}, "the diagonal of the inverse");
     SingleThreadedBlas const blas;
     ScaledSystem<T> const& system = analysis_->system;
@@ -130,8 +150,29 @@ template <class T> std::vector<T> Solver<T>::State::inverse_diagonal() {
             factor_.solve(block, columns, MatrixOp::none);
         system.from_working(block, columns);
     };
-    solve_for_diagonal<T>(solve, missing, diagonal);
-    return diagonal;
+    solve_for_diagonal<T>(solve, rows, diagonal);
+}
+
+// Compares some entries entry(i) of the diagonal of A^-1 with those that solves give, which are more
+// accurate, except for the rows `unknown`, which ascend. A difference becomes a note about `what`.
+template <class T> void Solver<T>::State::check_diagonal(FunctionRef<T(Index)> entry,
+                                                         std::span<Index const> unknown, char const* what) {
+    constexpr Index most_checked = 64;
+    Index const n = system_->order, most = std::min(n, most_checked);
+    std::vector<Index> rows;
+    for (Index k = 0; k < most; ++k)
+        if (!std::ranges::binary_search(unknown, k * n / most)) rows.push_back(k * n / most);
+    std::vector<T> solved(n);
+    solve_for(rows, solved);
+    double worst = 0, largest = 0;
+    for (Index const i : rows) {
+        worst = larger(worst, static_cast<double>(std::abs(entry(i) - solved[i])));
+        largest = larger(largest, static_cast<double>(std::abs(solved[i])));
+    }
+    if (!(worst <= std::sqrt(static_cast<double>(epsilon<T>)) * largest))
+        note(
+            "{} is inaccurate: of {} diagonal entries, one differs from a solve by {:.1e} of the largest one",
+            what, rows.size(), worst / largest);
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \

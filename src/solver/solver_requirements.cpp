@@ -18,7 +18,8 @@ void demand(bool holds, Status status, fmt::format_string<Parts...> message, Par
 template <class T> void Solver<T>::State::require(char const* what, std::initializer_list<Need> needs) const {
     for (Need const need : needs) switch (need) {
         case Need::factors:
-            demand(factorized_, Status::usage, "{} was called before factorize", what);
+            demand(factorized_, Status::usage,
+                   "{} was called before factorize, or after a change of threads or topology", what);
             break;
         case Need::all_eliminated:
             require(what, {Need::factors});
@@ -52,9 +53,10 @@ template <class T> void Solver<T>::State::require(char const* what, std::initial
             demand(replaced == 0 || (may_have_delayed_ && refiner_->singularity().is_numerical),
                    Status::inaccurate, "{} is not known, because {} pivot{} replaced{}", what, replaced,
                    replaced == 1 ? " was" : "s were",
-                   may_have_delayed_ ? ", and the matrix is not certainly singular; factorize with matching "
-                                       "and scaling on"
-                                     : "; factorize with pivoting delayed or auto");
+                   may_have_delayed_        ? ", and the matrix is not certainly singular; factorize with "
+                                              "matching and scaling on"
+                   : system_->is_simplicial ? "; set supernodes to on"
+                                            : "; factorize with pivoting delayed or auto");
             require(what, {Need::no_growth});
             break;
         }

@@ -104,6 +104,8 @@ template <class T> struct Solver<T>::State {
     NullSpace<T> null_space(CscMatrix<T> const& matrix);
     CscMatrix<T> selected_inverse(CscMatrix<T> const& matrix);
     std::vector<T> inverse_diagonal();
+    void solve_for(std::span<Index const> rows, std::vector<T>& diagonal);
+    void check_diagonal(FunctionRef<T(Index)> entry, std::span<Index const> unknown, char const* what);
     Factors<T> factors();
     /// Does the forward or the backward half of a solve, in the order of factors().
     std::vector<T> solve_half(std::span<T const> b, bool forward);

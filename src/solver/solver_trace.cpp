@@ -31,14 +31,18 @@ static TraceMetadata trace_metadata(Topology const& topology, Report const& repo
 template <class T> Prediction Solver<T>::State::predict(int processes, int threads,
                                                         std::string const* trace_path,
                                                         std::string const& matrix_name) const {
-    if (!analysis_) throw Error(Status::usage, "predictions need an analysis; call analyze first");
+    if (!analysis_)
+        throw Error(Status::usage, "predictions need an analysis; call analyze first, and again after a "
+                                   "change of threads or topology");
     require("predict", {Need::complete, Need::supernodes});
     return espalier::predict(*analysis_, context_.topology(), processes, threads, trace_path,
                              trace_metadata(context_.topology(), report, options.allocation, matrix_name));
 }
 
 template <class T> Prediction Solver<T>::State::simulate(Simulation const& what) const {
-    if (!analysis_) throw Error(Status::usage, "simulations need an analysis; call analyze first");
+    if (!analysis_)
+        throw Error(Status::usage, "simulations need an analysis; call analyze first, and again after a "
+                                   "change of threads or topology");
     require("simulate", {Need::complete, Need::supernodes});
     return espalier::simulate(
         *analysis_, what, trace_metadata(context_.topology(), report, options.allocation, what.matrix_name));

@@ -133,12 +133,13 @@ TEST(MachineFile, ReadsWhatTheStoreOfCostModelsWrites) {
     MachineCosts costs;
     costs.memory = {.one = 1e10, .all = 2e10, .read_one = 3e10, .read_all = 4e10, .first_touch = 5e9};
     costs.put(model);
+    CostModel const here = model.calibration.model;
     auto const with_network = [&](std::string const& more) {
         std::string const text = R"({"topology": "core:2", "cost_model": )" +
                                  to_json(costs, {"cpu", 2, "blas", "core", "0"}) + more + "}";
         auto const machine = parse_machine(text, "m.json");
-        EXPECT_EQ(machine.costs({}, Scalar::d).bandwidth, 1e10);
-        EXPECT_EQ(machine.costs({}, Scalar::d).contention, 1.5);
+        EXPECT_EQ(machine.costs(here, Scalar::d).bandwidth, 1e10);
+        EXPECT_EQ(machine.costs(here, Scalar::d).contention, 1.5);
         return machine.model(2, 1).network;
     };
     EXPECT_EQ(with_network("").first_touch_bandwidth, 5e9);

@@ -213,6 +213,19 @@ TEST(SimplicialLdl, RefusesPivotsThatAreZeroOrLetEntriesGrow) {
     EXPECT_TRUE(fits_plan_of(empty, empty));
 }
 
+// The product of both scales of an entry overflows.
+TEST(SimplicialLdl, ScalesPairsOfDenormalEntries) {
+    auto const a = two_by_two(0, 1e-310, 0);
+    auto const plan = plan_simplicial_ldl(a);
+    ASSERT_TRUE(plan);
+    SimplicialLdl<double> ldl;
+    ldl.set_plan(*plan, false);
+    ASSERT_TRUE(ldl.factorize(a, nullptr));
+    auto const found = ldl.determinant();
+    EXPECT_EQ(found.phase, -1);
+    EXPECT_NEAR(found.log_modulus, 2 * std::log(1e-310), 1e-9);
+}
+
 TEST(SimplicialLdl, ChoosesScalesAnewIfValuesChangeTheirSize) {
     auto a = saddle_point<double>(30, 12, Symmetry::symmetric, 5);
     auto const plan = plan_simplicial_ldl(a);

@@ -406,6 +406,41 @@ TEST(SelectedInverse, FindsADiagonalOutsideOfTheFactors) {
     }
 }
 
+// Entries that grow in the elimination spoil the inverse more than solves.
+TEST(SelectedInverse, NotesInaccurateEntries) {
+    Index const n = 200;
+    int inaccurate = 0, noted = 0;
+    for (unsigned seed = 0; seed < 100; ++seed) {
+        std::mt19937 engine(seed);
+        std::normal_distribution<float> normal;
+        auto const a = matrix_of<float>(n, Symmetry::symmetric, [&](Index i, Index j) {
+            return i == j || engine() % 25 == 0 ? normal(engine) : 0.0F;
+        });
+        Options options;
+        options.threads = 1;
+        Solver<float> solver = factorized(a, options);
+        std::vector<float> diagonal;
+        if (status_of([&] { diagonal = solver.inverse_diagonal(); }) != Status::ok) continue;
+        bool const has_note = std::ranges::any_of(solver.report().notes, [](std::string const& note) {
+            return note.starts_with("the diagonal of the inverse is inaccurate");
+        });
+        DenseLu<double> const lu(to_dense(convert<double>(a)));
+        double worst = 0, largest = 0;
+        for (Index j = 0; j < n; ++j) {
+            std::vector<double> column(n, 0.0);
+            column[j] = 1;
+            lu.solve(column.data(), MatrixOp::none);
+            worst = std::max(worst, std::abs(column[j] - diagonal[j]));
+            largest = std::max(largest, std::abs(column[j]));
+        }
+        if (worst <= 0.01 * largest) continue;
+        ++inaccurate;
+        noted += has_note;
+    }
+    EXPECT_GT(inaccurate, 4);
+    EXPECT_GE(noted, inaccurate * 3 / 4); // only some entries are checked
+}
+
 TEST(SelectedInverse, RefusesUnsuitableFactors) {
     auto const a = random_matrix<double>(Factorization::lu, 40, 5);
     auto const status = [&](Options const& options) {

@@ -10,6 +10,7 @@
 
 #include "core/status_of.hpp"
 #include "distributed/backward_error.hpp"
+#include "matrix/entries.hpp"
 #include "solver/generated.hpp"
 #include "solver/problems.hpp"
 #include "solver/systems.hpp"
@@ -267,6 +268,95 @@ TEST(Refactorization, AnalyzesAgainIfTheScalesAreOutdated) {
     EXPECT_EQ(solver.report().factor.pivots_replaced, 0);
     EXPECT_FALSE(solver.report().factor.numerically_singular);
     EXPECT_GT(solver.reciprocal_condition(a), 0.1);
+}
+
+// The first matrix needs no scales, because they would be uniform.
+TEST(Refactorization, ScalesNewValuesOfASystemThatNeededNoScales) {
+    auto const scale = [](Index i) {
+        return std::ldexp(1.0, static_cast<int>(SplitMix64::at(3, i) % 401) - 200);
+    };
+    for (Factorization const kind : {Factorization::lu, Factorization::ldlt})
+        for (Pivoting const pivoting : {Pivoting::static_pivots, Pivoting::delayed}) {
+            auto first = generated<double>(kind == Factorization::lu ? "convdiff3d:4" : "lap3d:4");
+            if (kind == Factorization::ldlt) // indefinite
+                for_each_entry(first, [&](Index i, Index j, Offset p) {
+                    if (i == j) first.values[p] = i % 3 == 0 ? -6 : 6;
+                });
+            auto a = first;
+            scale_values(a, [&](Index i, Index j) { return scale(i) * scale(j); });
+            Options options = on_threads(1);
+            options.factorization = kind;
+            options.pivoting = pivoting;
+            options.supernodes = Toggle::on;
+            auto solver = factorized(first, options), fresh = factorized(a, options);
+            solver.factorize(a);
+            EXPECT_TRUE(solver.report().analysis.scaled);
+            EXPECT_EQ(solver.determinant().phase, fresh.determinant().phase);
+            EXPECT_NEAR(solver.determinant().log_modulus, fresh.determinant().log_modulus, 1e-8);
+            if (kind == Factorization::ldlt) {
+                EXPECT_EQ(solver.inertia(), fresh.inertia());
+            }
+            std::vector<double> b(a.cols);
+            for (Index i = 0; i < a.cols; ++i) b[i] = scale(i);
+            auto x = solver.solve(b);
+            auto const report = solver.refine(a, b, x);
+            EXPECT_EQ(report.status, Status::ok);
+            EXPECT_LT(report.componentwise_error, 1e-10);
+        }
+}
+
+// With the scales of the first values, all entries underflow.
+TEST(Refactorization, IsNotSingularIfValuesUnderflowWithTheOldScales) {
+    auto a = matrix_from(Symmetry::symmetric, {{2.0, 1.0, 0.0}, {1.0, -3.0, 1.0}, {0.0, 1.0, 5.0}});
+    for (Factorization const kind : {Factorization::lu, Factorization::ldlt}) {
+        auto large = a, small = a;
+        for (double& value : large.values) value *= 0x1p600;
+        for (double& value : small.values) value *= 0x1p-600;
+        Options options = on_threads(1);
+        options.factorization = kind;
+        options.supernodes = Toggle::on;
+        auto solver = factorized(large, options);
+        solver.factorize(small);
+        EXPECT_FALSE(solver.report().factor.numerically_singular);
+        std::vector<double> const b{3 * 0x1p-600, -1 * 0x1p-600, 6 * 0x1p-600};
+        auto x = solver.solve(b);
+        EXPECT_EQ(solver.refine(small, b, x).status, Status::ok);
+        for (double const value : x) EXPECT_NEAR(value, 1, 1e-14);
+    }
+}
+
+TEST(Underflow, OfARightHandSideIsNotASolution) {
+    auto const is_solved = []<class T>(CscMatrix<T> const& a, std::vector<T> const& b, MatrixOp op) {
+        Options options = on_threads(1);
+        options.supernodes = Toggle::on;
+        options.factorization = Factorization::lu;
+        auto solver = factorized(a, options);
+        auto x = solver.solve(b, 1, op);
+        return solver.refine(a, b, x, 1, op).status == Status::ok;
+    };
+    for (MatrixOp const op : {MatrixOp::none, MatrixOp::transpose}) {
+        auto const a = matrix_from(Symmetry::general, {{1e200, 1.0}, {-1.0, 2e-200}});
+        EXPECT_FALSE(is_solved(a, {1e-230, 0.0}, op));
+        EXPECT_TRUE(is_solved(a, {1e-30, 0.0}, op));
+        auto const single = matrix_from<float>(Symmetry::general, {{1e20f, 1}, {-1, 2e-20f}});
+        EXPECT_FALSE(is_solved(single, {1e-37f, 0}, op));
+        EXPECT_TRUE(is_solved(single, {1, 0}, op));
+    }
+}
+
+TEST(Overflow, OfASolutionIsNotReplacedByZeros) {
+    auto const a = matrix_from(Symmetry::symmetric, {{1e-200}});
+    std::vector<double> const b{1e200};
+    for (RefineMethod const method : {RefineMethod::automatic, RefineMethod::gmres, RefineMethod::bicgstab})
+        for (SolveMethod const solve : {SolveMethod::direct, SolveMethod::ilu}) {
+            Options options = on_threads(1);
+            options.refine = method;
+            options.method = solve;
+            auto solver = factorized(a, options);
+            auto x = solver.solve(b);
+            EXPECT_EQ(solver.refine(a, b, x).status, Status::inaccurate);
+            EXPECT_FALSE(std::isfinite(x[0]));
+        }
 }
 
 // Without interchanges between blocks, entries grow to 2^n. No pivot is small, so none is replaced, and the
