@@ -120,9 +120,9 @@ WeakestDirection weakest_direction(DistributedMatrix<T> const& a, ApplyInverse<T
 }
 
 template <class T> bool grows_as_singular(DistributedMatrix<T> const& a, std::span<T const> b,
-                                          std::span<T const> x, Index nrhs, MatrixOp op, double error) {
+                                          std::span<T const> x, Index nrhs, MatrixOp op, bool is_solution) {
     Index const m = a.rows().count();
-    double const unit = a.max_abs() * error;
+    double const unit = a.max_abs() * static_cast<double>(epsilon<T>);
     std::vector<T> image;
     a.rows().reduction().all_succeed([&] { image.resize(m); });
     for (Index j = 0; j < nrhs; ++j) {
@@ -136,7 +136,8 @@ template <class T> bool grows_as_singular(DistributedMatrix<T> const& a, std::sp
         // Growth of numbers that are not finite says nothing about the matrix.
         if (!std::isfinite(norms[0]) || !std::isfinite(norms[1])) continue;
         // A large x that does not solve the system proves nothing, because op(A) x is large as well.
-        if (!(unit * norms[1] <= 0.01 * std::max(norms[0], norms[2]))) return true;
+        double const image_of_x = is_solution ? 0 : norms[2];
+        if (!(unit * norms[1] <= 0.01 * std::max(norms[0], image_of_x))) return true;
     }
     return false;
 }
@@ -211,7 +212,7 @@ FactorErrors errors_of_factors(DistributedMatrix<T> const& a, ApplyInverse<T> co
     template WeakestDirection weakest_direction<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&);     \
     template FactorErrors errors_of_factors<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&);         \
     template bool grows_as_singular<T>(DistributedMatrix<T> const&, std::span<T const>, std::span<T const>,  \
-                                       Index, MatrixOp, double);                                             \
+                                       Index, MatrixOp, bool);                                               \
     template bool probe_grows_as_singular<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&,            \
                                              Interrupt*);                                                    \
     template PivotRange relative_pivots<T>(DistributedMatrix<T> const&, bool, double, PivotRange const&,     \

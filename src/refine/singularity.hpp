@@ -41,13 +41,13 @@ struct WeakestDirection {
 template <class T>
 WeakestDirection weakest_direction(DistributedMatrix<T> const& a, ApplyInverse<T> const& apply_inverse);
 
-/// Whether a column of x is so large, |A| |x| > max(|b|, |op(A) x|) / (100 error) in infinity norms and
-/// largest entries, that a relative change of A or x by `error` alone makes op(A) x differ from b. For a
-/// well-scaled matrix this is a sign of singularity up to this error, the rounding by default. Columns whose
-/// b or x is not finite do not count. Collective.
+/// Whether a column of x is so large, |A| |x| > max(|b|, |op(A) x|) / (100 epsilon) in infinity norms and
+/// largest entries, that the rounding of x alone makes op(A) x differ from b. For a well-scaled matrix this
+/// is a sign of singularity. If x has a small backward error (`is_solution`), op(A) x does not count. Columns
+/// whose b or x is not finite do not count. Collective.
 template <class T> bool grows_as_singular(DistributedMatrix<T> const& a, std::span<T const> b,
                                           std::span<T const> x, Index nrhs, MatrixOp op,
-                                          double error = static_cast<double>(epsilon<T>));
+                                          bool is_solution = false);
 
 /// Tests growth for a random right-hand side, solved and refined with at most 50 iterations.
 /// weakest_direction() may miss null vectors whose entries differ greatly in size, but a random right-hand

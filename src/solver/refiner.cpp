@@ -361,14 +361,14 @@ Refiner<T>::report_on(BackwardErrors const& errors, RefineOptions const& options
 }
 
 // A tiny pivot is harmless unless the solution is so large that the matrix must be singular. With incomplete
-// factors a solution within the tolerance may be any large vector; one with a small residual is accepted.
+// factors, a large solution that leaves no residual is accepted.
 template <class T> bool Refiner<T>::shows_singularity(std::span<T const> b, std::span<T const> x,
-                                                      Index columns, RefineOptions const& options) const {
-    if (!is_incomplete(inverse_.accuracy()))
-        return grows_as_singular<T>(*working_, b, x, columns, options.op);
-    double const tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
-    return grows_as_singular<T>(*working_, b, x, columns, options.op, tolerance) &&
-           leaves_a_residual<T>(*working_, b, x, columns, options.op);
+                                                      Index columns, MatrixOp op,
+                                                      double backward_error) const {
+    if (!is_incomplete(inverse_.accuracy())) return grows_as_singular<T>(*working_, b, x, columns, op);
+    return backward_error <= default_tolerance<T>() &&
+           grows_as_singular<T>(*working_, b, x, columns, op, true) &&
+           leaves_a_residual<T>(*working_, b, x, columns, op);
 }
 
 // b and x belong to the working system.
@@ -380,7 +380,8 @@ template <class T> RefineReport Refiner<T>::refine_working(std::span<T const> b,
                                           options.interrupt);
     RefineReport report = espalier::refine<T>(*working_, b, x, columns, inverse_of_working(), options);
     add_steps(report, steps);
-    if (may_be_singular() && shows_singularity(b, x, columns, options)) singularity_.is_numerical = true;
+    if (may_be_singular() && shows_singularity(b, x, columns, options.op, report.backward_error))
+        singularity_.is_numerical = true;
     return report;
 }
 

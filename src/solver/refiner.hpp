@@ -117,7 +117,7 @@ template <class T> class Refiner {
     [[nodiscard]] bool wants_digits(RefineOptions const& options) const;
     [[nodiscard]] bool may_be_singular() const;
     [[nodiscard]] bool shows_singularity(std::span<T const> b, std::span<T const> x, Index columns,
-                                         RefineOptions const& options) const;
+                                         MatrixOp op, double backward_error) const;
     [[nodiscard]] bool may_need_no_steps(RefineOptions const& options) const;
     [[nodiscard]] bool reads_given() const;
     std::optional<RefineReport> report_on(BackwardErrors const& errors, RefineOptions const& options,
