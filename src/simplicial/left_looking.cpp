@@ -87,7 +87,7 @@ template <class T> void LeftLooking<T>::factorize_column(std::int32_t k) {
     if (k % columns_between_checks == 0) check(options_.interrupt);
     k_ = k;
     std::int32_t const column = form_.column[first_ + k];
-    check_memory();
+    check_size();
     lu_.lower_.make_room(size_ - k);
     lu_.upper_.make_room(k + a_.col_ptr[column + 1] - a_.col_ptr[column]);
     find_pattern(column);
@@ -263,7 +263,9 @@ template <class T> T LeftLooking<T>::sound_pivot(T pivot) {
     return size > 0 ? pivot / static_cast<Real<T>>(size) * replacement : T(replacement);
 }
 
-template <class T> void LeftLooking<T>::check_memory() const {
+template <class T> void LeftLooking<T>::check_size() const {
+    if (options_.most_entries > 0 && lu_.nnz() > options_.most_entries)
+        throw Error(Status::inaccurate, "pivots outside of the diagonal caused fill");
     if (options_.max_bytes == 0 || lu_.bytes() <= options_.max_bytes) return;
     throw Error(
         Status::out_of_memory,

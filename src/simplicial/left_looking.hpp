@@ -26,7 +26,7 @@ template <class T> class LeftLooking {
     void take_pivot(std::int32_t pivot_row);
     void prune(std::int32_t pivot_row);
     T sound_pivot(T pivot);
-    void check_memory() const;
+    void check_size() const;
 
     SimplicialLu<T>& lu_;
     CscMatrix<T> const& a_;

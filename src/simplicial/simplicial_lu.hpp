@@ -33,6 +33,7 @@ struct SimplicialLuOptions {
     /// sqrt(epsilon).
     double most_growth = infinity;
     std::uint64_t max_bytes = 0; ///< Most memory of the factors; 0 for no limit.
+    Offset most_entries = 0;     ///< factorize() gives up if nnz() is larger; 0 for no limit.
     Interrupt* interrupt = nullptr;
 };
 
@@ -43,8 +44,8 @@ template <class T> class SimplicialLu {
     void clear();
 
     /// Factorizes a matrix (general storage) with the pattern of the plan, and chooses scales and pivots.
-    /// Errors: {out_of_memory} if the factors exceed max_bytes, and {cancelled}; there are no factors
-    /// afterwards.
+    /// Errors: {out_of_memory} if the factors exceed max_bytes, {inaccurate} if they exceed most_entries, and
+    /// {cancelled}; there are no factors afterwards.
     void factorize(CscMatrix<T> const& a, SimplicialLuOptions const& options);
     /// Factorizes other values with the scales, pivots and pattern of the last factorization. Returns false
     /// if a pivot is below the threshold, if the entries grow too much (and ten times as much as when the

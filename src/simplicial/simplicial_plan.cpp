@@ -1,6 +1,7 @@
 #include "simplicial/simplicial_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "ordering/minimum_degree.hpp"
@@ -68,6 +69,19 @@ class BlockOrderer {
     std::vector<std::int32_t> place_, ptr_, ind_, order_, moved_;
 };
 
+constexpr double flops_per_second = 3.5e9; // of a refactorization without supernodes
+
+double seconds_of_solve(SimplicialPlan const& plan) {
+    return 3e-9 * static_cast<double>(plan.nnz_factor);
+}
+
+// Of a refactorization, a solve and a tenth of the analysis with supernodes. Of these, each column costs 0.4
+// us, 0.15 us and a tenth of 3 us.
+double supernodal_seconds(SimplicialPlan const& plan) {
+    return 13e-9 * static_cast<double>(plan.nnz_factor) + 0.85e-6 * static_cast<double>(plan.order()) +
+           plan.flops / 30e9;
+}
+
 } // namespace
 
 std::uint64_t SimplicialPlan::bytes(std::size_t scalar_bytes, Offset nnz) const {
@@ -89,16 +103,21 @@ std::optional<SimplicialPlan> plan_simplicial_lu(PatternView const& pattern, boo
 }
 
 double predicted_seconds(SimplicialPlan const& plan) {
-    return 7e-9 * static_cast<double>(plan.nnz_factor) + plan.flops / 3.5e9;
+    return 7e-9 * static_cast<double>(plan.nnz_factor) + plan.flops / flops_per_second;
 }
 
 bool prefers_no_supernodes(SimplicialPlan const& plan) {
-    auto const n = static_cast<double>(plan.order()), entries = static_cast<double>(plan.nnz_factor);
-    // Each column costs 0.4 us of the refactorization, 0.15 us of the solve, and a tenth of the 3 us of the
-    // analysis.
-    double const supernodal_s = 13e-9 * entries + 0.85e-6 * n + plan.flops / 30e9;
-    double const solve_s = 3e-9 * entries;
-    return predicted_seconds(plan) + solve_s <= supernodal_s;
+    return predicted_seconds(plan) + seconds_of_solve(plan) <= supernodal_seconds(plan);
+}
+
+// With r times the planned entries, the operations are about r^2 times the planned ones.
+Offset most_entries(SimplicialPlan const& plan) {
+    double const by_flops = plan.flops / flops_per_second,
+                 by_entries = predicted_seconds(plan) - by_flops + seconds_of_solve(plan);
+    double const allowed = 2 * supernodal_seconds(plan);
+    double const ratio =
+        2 * allowed / (by_entries + std::sqrt(by_entries * by_entries + 4 * by_flops * allowed));
+    return static_cast<Offset>(std::max(1.0, ratio) * static_cast<double>(plan.nnz_factor));
 }
 
 } // namespace espalier

@@ -52,21 +52,22 @@ template <class T> void SimplicialFactor<T>::check(CscMatrix<T> const& matrix) c
 }
 
 template <class T> bool SimplicialFactor<T>::factorize(CscMatrix<T> const& matrix, double threshold,
-                                                       std::uint64_t max_bytes, double most_growth) {
-    if (!is_ldl_) return factorize_lu(matrix, threshold, max_bytes, most_growth);
+                                                       SimplicialLimits const& limits) {
+    if (!is_ldl_) return factorize_lu(matrix, threshold, limits);
     if (!ldl_.factorize(matrix, context_.interrupt()))
         throw Error(Status::inaccurate, "the pivots of the factorization without supernodes are not stable");
     return ldl_.kept_scales();
 }
 
 template <class T> bool SimplicialFactor<T>::factorize_lu(CscMatrix<T> const& matrix, double threshold,
-                                                          std::uint64_t max_bytes, double most_growth) {
+                                                          SimplicialLimits const& limits) {
     auto const roundoff = static_cast<double>(epsilon<T>);
     SimplicialLuOptions options;
     options.pivot_threshold = threshold >= 0 ? threshold : 32 * roundoff;
     options.replacement = std::max(threshold, std::sqrt(roundoff));
-    options.max_bytes = max_bytes;
-    options.most_growth = std::min(most_growth, 1 / std::sqrt(roundoff));
+    options.max_bytes = limits.bytes;
+    options.most_entries = limits.entries;
+    options.most_growth = std::min(limits.growth, 1 / std::sqrt(roundoff));
     options.interrupt = context_.interrupt();
     if (lu_.can_refactorize() && lu_.refactorize(matrix, options)) return true;
     lu_.factorize(matrix, options);

@@ -15,6 +15,13 @@
 
 namespace espalier {
 
+/// Limits of a factorization by lu.
+struct SimplicialLimits {
+    std::uint64_t bytes = 0;  ///< SimplicialLuOptions::max_bytes.
+    Offset entries = 0;       ///< SimplicialLuOptions::most_entries.
+    double growth = infinity; ///< Pivots are not reused if entries grow more, or by 1 / sqrt(epsilon).
+};
+
 template <class T> class SimplicialFactor : public WorkingInverse<T> {
   public:
     /// `context` must outlive this.
@@ -33,12 +40,10 @@ template <class T> class SimplicialFactor : public WorkingInverse<T> {
 
     /// Factorizes a checked matrix: with the pivots of the last factorization if these are still good, and
     /// otherwise with new ones. Pivots below `threshold`, relative to the largest entry of a scaled row or
-    /// column, are replaced; negative: 32 epsilon. `max_bytes` as in SimplicialLuOptions. Pivots are not good
-    /// if entries grow by more than `most_growth`, or 1 / sqrt(epsilon). Returns whether they were reused.
-    /// Errors as SimplicialLu::factorize(), and Error{inaccurate} if the pivots that were planned for ldlt or
-    /// ldlh are not stable.
-    bool factorize(CscMatrix<T> const& matrix, double threshold, std::uint64_t max_bytes,
-                   double most_growth = infinity);
+    /// column, are replaced; negative: 32 epsilon. Returns whether the pivots were reused. Errors as
+    /// SimplicialLu::factorize(), and Error{inaccurate} if the pivots that were planned for ldlt or ldlh are
+    /// not stable.
+    bool factorize(CscMatrix<T> const& matrix, double threshold, SimplicialLimits const& limits);
 
     void solve(std::span<T> block, Index columns, MatrixOp op) override;
     [[nodiscard]] InverseAccuracy accuracy() const override { return InverseAccuracy::full; }
@@ -57,8 +62,7 @@ template <class T> class SimplicialFactor : public WorkingInverse<T> {
     [[nodiscard]] Factors<T> explicit_factors() const;
 
   private:
-    bool factorize_lu(CscMatrix<T> const& matrix, double threshold, std::uint64_t max_bytes,
-                      double most_growth);
+    bool factorize_lu(CscMatrix<T> const& matrix, double threshold, SimplicialLimits const& limits);
     DistributedRows store_pattern(CscMatrix<T> const& matrix);
 
     ProcessContext& context_;

@@ -39,8 +39,13 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
     if (system_->is_simplicial) {
         bool const is_doubtful =
             last.problem || report.factor.pivots_replaced > 0 || refiner_->singularity().is_near;
-        if (is_doubtful && (analysis_->options.supernodes == Toggle::automatic || simplicial_.is_ldl()))
-            return factorize_by_supernodes(matrix, "pivots of the factorization without them were too small");
+        if (is_doubtful && (analysis_->options.supernodes == Toggle::automatic || simplicial_.is_ldl())) {
+            bool const had_fill =
+                !simplicial_.is_ldl() && last.problem && last.problem->status() == Status::inaccurate;
+            return factorize_by_supernodes(
+                matrix,
+                had_fill ? last.problem->what() : "pivots of the factorization without them were too small");
+        }
         if (last.problem) throw *last.problem;
         return;
     }
@@ -148,9 +153,11 @@ template <class T> void Solver<T>::State::factorize_simplicial(CscMatrix<T> cons
     report.factorization = form_.kind;
     Timer const numeric;
     // Factors with delayed columns need no refinement, with or without supernodes.
-    double const most_growth = options.pivoting == Pivoting::delayed ? 1 / options.pivot_tolerance : infinity;
-    report.factor.pivots_reused =
-        simplicial_.factorize(matrix, options.pivot_threshold, options.max_memory, most_growth);
+    SimplicialLimits limits{.bytes = options.max_memory};
+    if (options.pivoting == Pivoting::delayed) limits.growth = 1 / options.pivot_tolerance;
+    if (analysis_->simplicial_lu && analysis_->options.supernodes == Toggle::automatic)
+        limits.entries = most_entries(*analysis_->simplicial_lu);
+    report.factor.pivots_reused = simplicial_.factorize(matrix, options.pivot_threshold, limits);
     report.factor.time_s = numeric.seconds();
     report.factor.scalar = scalar_of<T>;
     report.factor.gflops = report.factor.time_s > 0 ? report.analysis.flops / report.factor.time_s / 1e9 : 0;

@@ -338,10 +338,10 @@ TEST(SimplicialFactor, ReusesPivotsOnlyForThePatternOfItsPlan) {
     Context context;
     SimplicialFactor<double> factor(context);
     EXPECT_EQ(factor.prepare(a, *plan).count(), a.rows);
-    EXPECT_FALSE(factor.factorize(a, -1, 0));
+    EXPECT_FALSE(factor.factorize(a, -1, {}));
     for (double& value : a.values) value *= 1.25;
     factor.check(a);
-    EXPECT_TRUE(factor.factorize(a, -1, 0));
+    EXPECT_TRUE(factor.factorize(a, -1, {}));
     for (MatrixOp const op : all_ops) {
         std::vector<double> const b = test::random_vector<double>(a.rows, 5);
         std::vector<double> x = b;

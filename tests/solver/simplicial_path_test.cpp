@@ -1,4 +1,5 @@
 // Factorizations without supernodes through Solver.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -66,6 +67,29 @@ template <class T> Options one_thread(Toggle supernodes = Toggle::automatic) {
 
 template <class T> class SimplicialPath : public testing::Test {};
 TYPED_TEST_SUITE(SimplicialPath, Scalars);
+
+// A lattice with a weak diagonal: pivots outside of it are better, and cause fill.
+TEST(SimplicialPath, GivesWayToSupernodesIfPivotsCauseFill) {
+    constexpr Index side = 50, n = side * side;
+    auto const a = matrix_of(n, Symmetry::general, [](Index i, Index j) {
+        Index const distance = std::abs(i - j);
+        bool const is_near = distance == side || (distance == 1 && i / side == j / side);
+        return i == j ? 1e-6 : is_near ? SplitMix64::uniform_at(1, i * n + j, 0.5, 1) : 0.0;
+    });
+    auto const path_of = [&](Toggle supernodes) {
+        auto solver = factorized(a, one_thread<double>(supernodes));
+        std::vector<double> const b(n, 1.0);
+        auto x = solver.solve(b);
+        EXPECT_EQ(solver.refine(a, b, x).status, Status::ok);
+        bool const has_note = std::ranges::any_of(solver.report().notes, [](std::string const& note) {
+            return note.find("caused fill") != std::string::npos;
+        });
+        EXPECT_EQ(has_note, supernodes == Toggle::automatic);
+        return solver.report().factor_path;
+    };
+    EXPECT_EQ(path_of(Toggle::automatic), "supernodal");
+    EXPECT_EQ(path_of(Toggle::off), "simplicial");
+}
 
 TYPED_TEST(SimplicialPath, SolvesCircuitsWithEveryOpAndSeveralRightHandSides) {
     using T = TypeParam;
