@@ -18,6 +18,7 @@
 #include <Epetra_MultiVector.h>
 #include <Epetra_Operator.h>
 #include <Epetra_RowMatrix.h>
+#include <Epetra_SerialComm.h>
 #ifdef EPETRA_MPI
 #include <Epetra_MpiComm.h>
 #endif
@@ -55,9 +56,13 @@ class AmesosEspalier : public Amesos_BaseSolver {
     /// The sublist "espalier" has options of the library, by the names of the command: "ordering", "threads",
     /// "tolerance" and so on. Its entry "symmetry" is "general" or "symmetric"; a symmetric matrix is given
     /// with both triangles, which must agree. Values are strings, numbers, or true and false for on and off.
-    /// They take effect at the next step, which also reports wrong values.
+    /// They take effect at the next step, which also reports wrong values. If a value has changed, this step
+    /// begins anew: Solve() analyzes and factorizes again.
     int SetParameters(Teuchos::ParameterList& list) override {
-        options_ = list.isSublist("espalier") ? list.sublist("espalier") : Teuchos::ParameterList();
+        Teuchos::ParameterList next =
+            list.isSublist("espalier") ? list.sublist("espalier") : Teuchos::ParameterList();
+        if (Teuchos::haveSameValues(next, options_)) return 0;
+        options_ = std::move(next);
         options_are_new_ = true;
         return 0;
     }
@@ -88,7 +93,7 @@ class AmesosEspalier : public Amesos_BaseSolver {
         Epetra_MultiVector* const b = problem_.GetRHS();
         if (!x || !b || x->NumVectors() != b->NumVectors())
             return fail(-1, "X and B must have the same number of vectors");
-        if (!factorized_)
+        if (!factorized_ || options_are_new_)
             if (int const error = NumericFactorization()) return error;
         Epetra_RowMatrix const& a = *problem_.GetMatrix();
         Epetra_BlockMap const& of_b = transpose_ ? a.OperatorDomainMap() : a.OperatorRangeMap();
@@ -128,7 +133,11 @@ class AmesosEspalier : public Amesos_BaseSolver {
         return a && a->NumGlobalRows64() == a->NumGlobalCols64();
     }
     bool UseTranspose() const override { return transpose_; }
-    Epetra_Comm const& Comm() const override { return problem_.GetOperator()->Comm(); }
+    /// That of the matrix; a serial one if the problem has no matrix.
+    Epetra_Comm const& Comm() const override {
+        static Epetra_SerialComm const alone;
+        return problem_.GetOperator() ? problem_.GetOperator()->Comm() : alone;
+    }
     int NumSymbolicFact() const override { return symbolic_; }
     int NumNumericFact() const override { return numeric_; }
     int NumSolve() const override { return solves_; }
@@ -226,15 +235,22 @@ class AmesosEspalier : public Amesos_BaseSolver {
         bool const is_new =
             !handle_ || options_are_new_; // options that the list does not have get their default values
         if (is_new) {
+            rows_ = no_pattern;
             if (int const error = code(create())) return error;
             if (int const error = set_options()) return error;
         }
         std::vector<std::int64_t> rows, columns;
         std::vector<double> values;
-        bool const same = copy_entries(rows, columns, values) && rows == rows_ && columns == columns_;
-        int mine = analyzes || is_new || !same, any = 0;
-        Comm().MaxAll(&mine, &any, 1);
-        if (!any) return code(espalier_set_values_part(handle_.get(), std::ssize(values), values.data()));
+        std::string const unreadable = copy_entries(rows, columns, values);
+        bool const is_changed = analyzes || rows != rows_ || columns != columns_;
+        int mine[] = {is_changed, !unreadable.empty()};
+        int any[] = {0, 0};
+        Comm().MaxAll(mine, any, 2);
+        if (any[1])
+            return fail(-100 - ESPALIER_BAD_INPUT, unreadable.empty()
+                                                       ? "another process cannot read its rows of the matrix"
+                                                       : unreadable);
+        if (!any[0]) return code(espalier_set_values_part(handle_.get(), std::ssize(values), values.data()));
         rows_ = std::move(rows);
         columns_ = std::move(columns);
         Epetra_RowMatrix const& a = *problem_.GetMatrix();
@@ -249,25 +265,27 @@ class AmesosEspalier : public Amesos_BaseSolver {
         part.indices = columns_.data();
         part.values = values.data();
         int const error = code(espalier_set_matrix_part(handle_.get(), &part));
-        if (error) rows_.assign(1, -1); // no later matrix has this pattern
+        if (error) rows_ = no_pattern;
         return error;
     }
 
-    // The entries of the rows of this process, by global indices. False if a row cannot be read.
-    bool copy_entries(std::vector<std::int64_t>& rows, std::vector<std::int64_t>& columns,
-                      std::vector<double>& values) const {
+    // The entries of the rows of this process, by global indices. Returns a message if a row cannot be read.
+    std::string copy_entries(std::vector<std::int64_t>& rows, std::vector<std::int64_t>& columns,
+                             std::vector<double>& values) const {
         Epetra_RowMatrix const& a = *problem_.GetMatrix();
         std::vector<int> local(a.MaxNumEntries());
         std::vector<double> row(a.MaxNumEntries());
         for (int i = 0; i < a.NumMyRows(); ++i) {
             int entries = 0;
-            if (a.ExtractMyRowCopy(i, a.MaxNumEntries(), entries, row.data(), local.data()) != 0)
-                return false;
-            rows.insert(rows.end(), entries, a.RowMatrixRowMap().GID64(i));
+            std::int64_t const number = a.RowMatrixRowMap().GID64(i);
+            if (int const error = a.ExtractMyRowCopy(i, a.MaxNumEntries(), entries, row.data(), local.data()))
+                return "row " + std::to_string(number) +
+                       " of the matrix cannot be read: ExtractMyRowCopy() returns " + std::to_string(error);
+            rows.insert(rows.end(), entries, number);
             for (int k = 0; k < entries; ++k) columns.push_back(a.RowMatrixColMap().GID64(local[k]));
             values.insert(values.end(), row.begin(), row.begin() + entries);
         }
-        return true;
+        return {};
     }
 
     static Epetra_Map consecutive_rows(Epetra_RowMatrix const& a) {
@@ -284,6 +302,9 @@ class AmesosEspalier : public Amesos_BaseSolver {
     Teuchos::ParameterList options_;
     bool options_are_new_ = true, transpose_ = false, factorized_ = false;
     espalier_symmetry symmetry_ = ESPALIER_GENERAL;
+    // The rows of the entries of this process if the handle has no matrix; those of a matrix are not
+    // negative.
+    static inline std::vector<std::int64_t> const no_pattern = {-1};
     std::vector<std::int64_t> rows_, columns_; // rows and columns of the entries of this process
     int symbolic_ = 0, numeric_ = 0, solves_ = 0;
     std::string message_;

@@ -131,6 +131,67 @@ TEST_F(Amesos, OptionsComeFromASublist) {
     EXPECT_EQ(solver.Solve(), 0) << solver.LastErrorMessage();
 }
 
+TEST_F(Amesos, SolveTakesOptionsThatAreSetAfterAFactorization) {
+    Epetra_Map const map = rows_in_turn(comm);
+    Epetra_CrsMatrix a = line(map, 0.4);
+    Epetra_MultiVector b(map, 1), x(map, 1);
+    b.Random();
+    Epetra_LinearProblem const problem(&a, &x, &b);
+    AmesosEspalier solver(problem);
+    ASSERT_EQ(solver.Solve(), 0) << solver.LastErrorMessage();
+    Teuchos::ParameterList list;
+    list.sublist("espalier").set("tolerance", "nonsense");
+    solver.SetParameters(list);
+    for (int k = 0; k < 2; ++k) {
+        EXPECT_EQ(solver.Solve(), -100 - ESPALIER_USAGE);
+        EXPECT_NE(solver.LastErrorMessage().find("tolerance"), std::string::npos)
+            << solver.LastErrorMessage();
+    }
+    list.sublist("espalier").set("tolerance", "1e-13").set("ordering", "amd");
+    solver.SetParameters(list);
+    ASSERT_EQ(solver.Solve(), 0) << solver.LastErrorMessage();
+    EXPECT_NE(solver.Report().find("\"ordering\":\"amd\""), std::string::npos) << solver.Report();
+    EXPECT_EQ(solver.NumNumericFact(), 2);
+    solver.SetParameters(list); // The same values keep the factors.
+    ASSERT_EQ(solver.Solve(), 0) << solver.LastErrorMessage();
+    EXPECT_EQ(solver.NumNumericFact(), 2);
+    EXPECT_LE(error(a, x, b), 1e-14);
+}
+
+// A matrix in which one process cannot read a row.
+class Unreadable : public Epetra_CrsMatrix {
+  public:
+    using Epetra_CrsMatrix::Epetra_CrsMatrix;
+    explicit Unreadable(Epetra_CrsMatrix const& a) : Epetra_CrsMatrix(a) {}
+    bool fails = true;
+    int ExtractMyRowCopy(int row, int length, int& entries, double* values, int* indices) const override {
+        if (fails && GRID(row) == 7) return -5;
+        return Epetra_CrsMatrix::ExtractMyRowCopy(row, length, entries, values, indices);
+    }
+};
+
+TEST_F(Amesos, ARowThatCannotBeReadIsAnErrorOnAllProcesses) {
+    Epetra_Map const map = rows_in_turn(comm);
+    Unreadable a(line(map, 0.4));
+    Epetra_MultiVector b(map, 1), x(map, 1);
+    b.Random();
+    Epetra_LinearProblem const problem(&a, &x, &b);
+    AmesosEspalier solver(problem);
+    for (int k = 0; k < 2; ++k) {
+        EXPECT_EQ(solver.Solve(), -100 - ESPALIER_BAD_INPUT);
+        char const* const expected = map.MyGID(7) ? "row 7 " : "another process";
+        EXPECT_EQ(solver.LastErrorMessage().find(expected), 0u) << solver.LastErrorMessage();
+    }
+    a.fails = false;
+    ASSERT_EQ(solver.Solve(), 0) << solver.LastErrorMessage();
+    EXPECT_LE(error(a, x, b), 1e-14);
+    a.fails = true;
+    EXPECT_EQ(solver.NumericFactorization(), -100 - ESPALIER_BAD_INPUT);
+    a.fails = false;
+    ASSERT_EQ(solver.Solve(), 0) << solver.LastErrorMessage();
+    EXPECT_LE(error(a, x, b), 1e-14);
+}
+
 TEST_F(Amesos, FailuresAreCodesWithAMessageOnAllProcesses) {
     Epetra_Map const map = rows_in_turn(comm);
     Epetra_CrsMatrix a = line(map, 0.4);
@@ -154,6 +215,9 @@ TEST_F(Amesos, FailuresAreCodesWithAMessageOnAllProcesses) {
     AmesosEspalier nothing(empty);
     EXPECT_EQ(nothing.SymbolicFactorization(), -1);
     EXPECT_FALSE(nothing.MatrixShapeOK());
+    EXPECT_EQ(nothing.Comm().NumProc(), 1);
+    nothing.PrintStatus();
+    nothing.PrintTiming();
 }
 
 TEST(AmesosSerial, NeedsNoMpi) {
