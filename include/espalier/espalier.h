@@ -156,7 +156,7 @@ typedef enum espalier_ordering ESPALIER_ENUM {
     ESPALIER_ORDERING_METIS = 1,   /**< Nested dissection by METIS. */
     ESPALIER_ORDERING_AMD = 2,     /**< Approximate minimum degree. */
     ESPALIER_ORDERING_NATURAL = 3, /**< The order of the unknowns in the matrix. */
-    ESPALIER_ORDERING_USER = 4,    /**< From a file: espalier_set_ordering_file(). */
+    ESPALIER_ORDERING_USER = 4,    /**< From a file or from memory. */
     ESPALIER_ORDERING_RCM = 5,     /**< Reverse Cuthill-McKee, for incomplete factorizations. */
     /** DISSECTION, or AMD or SCOTCH if that saves time; NATURAL if incomplete. */
     ESPALIER_ORDERING_AUTO = 6,
@@ -408,7 +408,8 @@ ESPALIER_API espalier_status espalier_set_ordering(espalier_solver* solver, espa
 /** An ordering from a file: the new position of each unknown, see docs/user-guide.md. */
 ESPALIER_API espalier_status espalier_set_ordering_file(espalier_solver* solver, char const* path);
 /** An ordering from memory: the new position of each of the `count` unknowns, counted from `base` (0 or 1).
- *  Copied; checked by the analysis. */
+ *  Copied; checked by the analysis. The option "ordering" then has the value "positions", which
+ *  espalier_set_option() accepts as long as no other ordering was set. */
 ESPALIER_API espalier_status espalier_set_ordering_positions(espalier_solver* solver, int64_t count,
                                                              int64_t const* positions, int base);
 /** Nonzero: espalier_analyze() adapts the ordering of the last analysis, if it had as many unknowns, to the

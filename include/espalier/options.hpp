@@ -73,7 +73,8 @@ struct Options : ScheduleSettings {
 
     OrderingMethod ordering = OrderingMethod::automatic; ///< The ordering of the unknowns.
     /// For OrderingMethod::user: the new position of each row, counted from 0. If empty, ordering_file has
-    /// them.
+    /// them. get_option() spells this ordering "positions", and set_option() accepts that if there are
+    /// positions.
     std::vector<Index> ordering_positions;
     std::string ordering_file; ///< For OrderingMethod::user: a file of positions (docs/user-guide.md).
 

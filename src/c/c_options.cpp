@@ -180,6 +180,7 @@ espalier_status espalier_set_ordering_positions(espalier_solver* solver, int64_t
     return change(solver, [&](Options& options) {
         if (count < 1) throw Error(Status::usage, fmt::format("an ordering cannot have {} positions", count));
         options.ordering_positions = from_base(count, positions, base, "positions");
+        options.ordering_file.clear();
         options.ordering = OrderingMethod::user;
     });
 }

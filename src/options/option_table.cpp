@@ -101,12 +101,24 @@ constexpr auto ordering_names = [] {
     return names;
 }();
 
+// The value of the option if Options::ordering_positions has the ordering.
+constexpr std::string_view given_positions = "positions";
+
 constexpr OptionRow ordering(OptionHeading const& heading) {
     OptionRow row{heading, OptionType::text, ordering_names};
     row.set = [](Options& options, OptionRow const& self, std::string_view text) {
         if (text.empty())
             throw Error(Status::usage,
                         fmt::format("{} needs {} or a file", self.name, fmt::join(ordering_names, ", ")));
+        if (text == given_positions) {
+            if (options.ordering_positions.empty())
+                throw Error(Status::usage, fmt::format("{0} '{1}' needs positions that were set before, and "
+                                                       "there are none; a file of this name is './{1}'",
+                                                       self.name, text));
+            options.ordering_file.clear();
+            options.ordering = OrderingMethod::user;
+            return;
+        }
         options.ordering_positions.clear();
         options.ordering_file.clear();
         for (std::size_t k = 0; k < ordering_methods.size(); ++k)
@@ -118,8 +130,8 @@ constexpr OptionRow ordering(OptionHeading const& heading) {
         options.ordering = OrderingMethod::user;
     };
     row.get = [](Options const& options, OptionRow const&) {
-        return options.ordering == OrderingMethod::user ? options.ordering_file
-                                                        : std::string(to_string(options.ordering));
+        if (options.ordering != OrderingMethod::user) return std::string(to_string(options.ordering));
+        return options.ordering_positions.empty() ? options.ordering_file : std::string(given_positions);
     };
     return row;
 }

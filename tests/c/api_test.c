@@ -87,7 +87,12 @@ static void an_ordering_from_memory(void) {
     double b[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, x[9];
     for (int i = 0; i < 9; ++i) last_first[i] = 9 - i;
     OK(solver, espalier_create(&solver, ESPALIER_DOUBLE));
+    OK(solver, espalier_set_ordering_file(solver, "/nonexistent/ordering"));
     OK(solver, espalier_set_ordering_positions(solver, 9, last_first, 1));
+    char const* ordering = NULL;
+    OK(solver, espalier_get_option(solver, "ordering", &ordering));
+    CHECK(strcmp(ordering, "positions") == 0);
+    OK(solver, espalier_set_option(solver, "ordering", ordering)); /* keeps them */
     OK(solver, espalier_set_matrix(solver, &matrix));
     OK(solver, espalier_drive(solver, ESPALIER_OP_NONE, 1, b, 9, x, 9));
     CHECK(residual(&p, 0, x, b) < 1e-13);
@@ -96,6 +101,7 @@ static void an_ordering_from_memory(void) {
     OK(solver, espalier_analyze(solver));
     OK(solver, espalier_report_int(solver, "analysis.nnz_factor", &fill_natural));
     CHECK(fill_reversed == fill_natural); /* the grid looks the same from both ends */
+    FAILS(solver, ESPALIER_USAGE, "'./positions'", espalier_set_option(solver, "ordering", "positions"));
     espalier_destroy(&solver);
     free_problem(&p);
 }

@@ -98,6 +98,20 @@ TEST(Options, DefaultsCanBeSet) {
     }
 }
 
+TEST(Options, AnOrderingFromMemoryIsSpelledPositions) {
+    Options options;
+    EXPECT_NE(refusal("ordering", "positions").find("'./positions'"), std::string::npos);
+    options.ordering = OrderingMethod::user;
+    options.ordering_file = "perm.txt";
+    options.ordering_positions = {1, 0};
+    EXPECT_EQ(get_option(options, "ordering"), "positions");
+    set_option(options, "ordering", "positions");
+    EXPECT_EQ(options.ordering, OrderingMethod::user);
+    EXPECT_EQ(options.ordering_positions, (std::vector<Index>{1, 0}));
+    set_option(options, "ordering", "./positions");
+    EXPECT_EQ(get_option(options, "ordering"), "./positions");
+}
+
 TEST(Options, SetTheMembers) {
     Options options;
     set_option(options, "ordering", "perm.txt");
