@@ -2,6 +2,8 @@
 // and MFEM are based on it, and the header for Eigen uses solve_checked().
 #pragma once
 
+#include <cmath>
+#include <complex>
 #include <cstdio>
 #include <span>
 #include <string>
@@ -13,9 +15,22 @@
 
 namespace espalier {
 
+/// Error{bad_input} with the position of the first of the values, columns of `rows` entries, that is NaN or
+/// infinite. `what` names them.
+template <class T> void require_finite(std::span<T const> values, Index rows, char const* what) {
+    for (std::size_t k = 0; k < values.size(); ++k) {
+        if (std::isfinite(std::real(values[k])) && std::isfinite(std::imag(values[k]))) continue;
+        auto const place = static_cast<Index>(k);
+        throw Error(Status::bad_input, std::string(what) + " has a NaN or infinity at row " +
+                                           std::to_string(place % rows) + ", column " +
+                                           std::to_string(place / rows) + " (counted from 0)");
+    }
+}
+
 /// Solves op(A) X = B by the factors in `solver`, where X has the entries of B on entry, and refines X until
 /// its backward error is within the tolerance. Error{inaccurate} if it stays above; X is the best solution
-/// found. With `method` = RefineMethod::none the factors are applied, and nothing is checked.
+/// found. Error{bad_input} if B has a NaN or infinity; X then has some, too. With `method` =
+/// RefineMethod::none the factors are applied, and nothing is checked.
 template <class T> void solve_checked(Solver<T>& solver, RefineMethod method, CscMatrix<T> const& matrix,
                                       std::span<T> x, Index nrhs = 1, MatrixOp op = MatrixOp::none) {
     if (method == RefineMethod::none) return solver.solve_in_place(x, nrhs, op);
@@ -23,6 +38,7 @@ template <class T> void solve_checked(Solver<T>& solver, RefineMethod method, Cs
     solver.solve_in_place(x, nrhs, op);
     RefineReport const refined = solver.refine(matrix, b, x, nrhs, op);
     if (refined.status == Status::ok) return;
+    require_finite<T>(b, matrix.rows, "the right-hand side");
     char text[80];
     std::snprintf(text, sizeof text, "solved with a backward error of %.1e, above the tolerance",
                   refined.backward_error);

@@ -73,7 +73,7 @@ template <class Derived, class SparseMatrix> class EigenSolver : public Eigen::S
 
     /// The result of the last factorize() or of a later solve(). NumericalIssue: the matrix is singular or
     /// not positive definite, or the backward error exceeds the tolerance. InvalidInput: the matrix is not
-    /// square or has a NaN or Inf.
+    /// square, or the matrix or the right-hand side has a NaN or Inf.
     [[nodiscard]] Eigen::ComputationInfo info() const {
         eigen_assert(this->m_isInitialized && "info() before compute()");
         return info_;
@@ -131,9 +131,16 @@ template <class Derived, class SparseMatrix> class EigenSolver : public Eigen::S
         constexpr Eigen::Index group = 32;
         Columns const given(b.derived());
         Columns found(given.rows(), given.cols());
+        Eigen::ComputationInfo info = Eigen::Success;
+        std::string message; // of the first group that fails
         for (Eigen::Index first = 0; first < given.cols(); first += group) {
             DenseBlock block = given.middleCols(first, std::min(group, given.cols() - first));
             solve_block(op, block);
+            if (info == Eigen::Success && info_ != Eigen::Success) {
+                info = info_;
+                message = message_;
+                if (first > 0) message += ", in the columns from " + std::to_string(first) + " on";
+            }
             for (Eigen::Index j = 0; j < block.cols(); ++j) {
                 found.startVec(first + j);
                 for (Eigen::Index i = 0; i < block.rows(); ++i)
@@ -142,6 +149,10 @@ template <class Derived, class SparseMatrix> class EigenSolver : public Eigen::S
         }
         found.finalize();
         x.derived() = found;
+        if (info != Eigen::Success) {
+            info_ = info;
+            message_ = std::move(message);
+        }
     }
 
   protected:

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "c/c_session.hpp"
-#include "core/scalar.hpp"
+#include "espalier/checked_solver.hpp"
 #include "espalier/import.hpp"
 
 namespace espalier {
@@ -39,11 +39,7 @@ template <class T> std::vector<T> gathered(InputBlock block, Index rows, char co
     values.reserve(static_cast<std::size_t>(rows * block.columns));
     for (Index j = 0; j < block.columns && rows > 0; ++j)
         values.insert(values.end(), data + j * block.leading, data + j * block.leading + rows);
-    for (std::size_t k = 0; k < values.size(); ++k)
-        if (!is_finite(values[k]))
-            throw Error(Status::bad_input,
-                        fmt::format("{} has a NaN or infinity at row {}, column {} (counted from 0)", what,
-                                    static_cast<Index>(k) % rows, static_cast<Index>(k) / rows));
+    require_finite<T>(values, rows, what);
     return values;
 }
 

@@ -275,6 +275,32 @@ TEST(EigenFailures, AnInaccurateSolutionIsANumericalIssue) {
     EXPECT_GT(lu.report().refine.backward_error, 0);
 }
 
+TEST(EigenFailures, ARightHandSideThatIsNotFiniteIsNamed) {
+    SparseD const a = random_matrix<SparseD>(60, 6, 15);
+    espalier::EigenLU<SparseD> const lu(a);
+    Eigen::MatrixXd b = Eigen::MatrixXd::Ones(60, 70);
+    b(5, 1) = std::numeric_limits<double>::quiet_NaN();
+    Eigen::MatrixXd const x = lu.solve(b);
+    EXPECT_EQ(lu.info(), Eigen::InvalidInput);
+    EXPECT_EQ(lu.lastErrorMessage(),
+              "the right-hand side has a NaN or infinity at row 5, column 1 (counted from 0)");
+    EXPECT_TRUE(x.col(1).hasNaN());
+    // The groups of columns of a sparse right-hand side that succeed do not hide the one that fails.
+    SparseD const sparse = lu.solve(SparseD(b.sparseView()));
+    EXPECT_EQ(sparse.cols(), 70);
+    EXPECT_EQ(lu.info(), Eigen::InvalidInput);
+    EXPECT_NE(lu.lastErrorMessage().find("row 5, column 1 (counted from 0)"), std::string::npos);
+    b(5, 1) = 1;
+    b(6, 33) = std::numeric_limits<double>::infinity();
+    static_cast<void>(SparseD(lu.solve(SparseD(b.sparseView()))));
+    EXPECT_NE(lu.lastErrorMessage().find("row 6, column 1 (counted from 0), in the columns from 32 on"),
+              std::string::npos)
+        << lu.lastErrorMessage();
+    b(6, 33) = 1;
+    static_cast<void>(Eigen::MatrixXd(lu.solve(b)));
+    EXPECT_EQ(lu.info(), Eigen::Success) << lu.lastErrorMessage();
+}
+
 TEST(EigenFailures, FailuresNotCausedByTheMatrixAreThrown) {
     SparseD const a = random_matrix<SparseD>(60, 4, 16);
     espalier::EigenLU<SparseD> lu;
