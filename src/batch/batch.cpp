@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/hermitian_diagonal.hpp"
 #include "core/run_threads.hpp"
 #include "core/scalar.hpp"
 #include "espalier/espalier.hpp"
@@ -38,7 +39,8 @@ void require_of_one_system(Error const& error, Index k, int threads) {
 template <class T> class Batch {
   public:
     Batch(CscMatrix<T> const& pattern, std::span<T const> values, std::span<T const> b, Index nrhs)
-        : pattern_(pattern), values_(values), b_(b), nrhs_(nrhs), size_(checked_size()) {}
+        : pattern_(pattern), values_(values), b_(b), nrhs_(nrhs), size_(checked_size()),
+          real_entries_(diagonal_of_hermitian()) {}
 
     BatchSolution<T> run(Options options) {
         int const threads = threads_ =
@@ -98,8 +100,25 @@ template <class T> class Batch {
         return size;
     }
 
+    // The stored positions of the diagonal if the matrices are Hermitian. The analysis has not yet checked
+    // the pattern.
+    [[nodiscard]] std::vector<Offset> diagonal_of_hermitian() const {
+        std::vector<Offset> found;
+        if (pattern_.symmetry != Symmetry::hermitian || std::ssize(pattern_.col_ptr) != pattern_.cols + 1)
+            return found;
+        Index column = 0;
+        for (Offset p = 0; p < std::ssize(pattern_.row_ind); ++p) {
+            while (column < pattern_.cols && pattern_.col_ptr[column + 1] <= p) ++column;
+            if (pattern_.row_ind[p] == column && p < std::ssize(pattern_.values)) found.push_back(p);
+        }
+        return found;
+    }
+
+    // The values of system k in `matrix`.
     [[nodiscard]] CscMatrix<T> const& system(CscMatrix<T>& matrix, Index k) const {
         std::ranges::copy(values_.subspan(k * pattern_.stored(), pattern_.stored()), matrix.values.begin());
+        for (Offset const p : real_entries_)
+            if (is_real_up_to_rounding(matrix.values[p])) matrix.values[p] = real_part(matrix.values[p]);
         return matrix;
     }
 
@@ -153,6 +172,7 @@ template <class T> class Batch {
     CscMatrix<T> const& pattern_;
     std::span<T const> values_, b_;
     Index nrhs_, size_;
+    std::vector<Offset> real_entries_; // up to rounding
     int threads_ = 1;
     std::atomic<bool> stops_{false};  // cancelled, or failed
     std::atomic<bool> failed_{false}; // with an exception that concerns the batch

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "core/hermitian_diagonal.hpp"
 #include "core/scalar.hpp"
 #include "matrix/entries.hpp"
 #include "matrix/spelled.hpp"
@@ -194,7 +195,7 @@ template <class T> void MatrixImport<T>::check_sums(std::vector<T>& sums) const 
             reject_view(
                 fmt::format("the sum of the entries at {} overflows the scalar type", position(p, false)));
         if (!hermitian || i != j || imag_part(sums[p]) == 0) return;
-        if (std::abs(imag_part(sums[p])) > 64 * epsilon<T> * std::abs(real_part(sums[p])))
+        if (!is_real_up_to_rounding(sums[p]))
             reject_view(fmt::format("the diagonal entry at {} of a Hermitian matrix has imaginary part {}",
                                     position(p, false), imag_part(sums[p])));
         sums[p] = real_part(sums[p]);

@@ -78,6 +78,18 @@ TYPED_TEST(BatchTyped, SolvesEachSystem) {
     }
 }
 
+TEST(Batch, TheDiagonalOfHermitianMatricesMayHaveRoundingErrors) {
+    using T = std::complex<double>;
+    Systems<T> systems(Symmetry::hermitian, 3, 1);
+    auto const exact = solve_batch<T>(systems.a, systems.values, systems.b, 1, on(2));
+    for (std::size_t k = 0; k < systems.values.size(); ++k)
+        if (systems.values[k].real() > 6) systems.values[k] += T(0, 1e-16 * systems.values[k].real());
+    EXPECT_EQ(solve_batch<T>(systems.a, systems.values, systems.b, 1, on(2)).x, exact.x);
+    systems.values[0] += T(0, 1e-8);
+    EXPECT_EQ(status_of([&] { solve_batch<T>(systems.a, systems.values, systems.b, 1, on(2)); }),
+              Status::bad_input);
+}
+
 // The first system cannot even be analyzed.
 TEST(Batch, ASingularSystemDoesNotSpoilTheOthers) {
     Systems<double> systems(Symmetry::general, 5, 1);

@@ -277,6 +277,18 @@ def test_batches_of_symmetric_matrices_need_the_lower_triangle():
     np.testing.assert_allclose(x[1], x[0] / 2)
 
 
+def test_batches_of_hermitian_matrices_may_have_rounding_errors_in_the_diagonal():
+    A, b = hermitian(12), block(12, 2, np.complex128).T
+    values = np.stack([A.data, 2 * A.data])
+    diagonal = A.tocoo().row == A.tocoo().col
+    values[:, diagonal] += 1e-16j * values[:, diagonal].real
+    x = espalier.solve_batch(A, values, b, symmetric="hermitian")
+    np.testing.assert_allclose(A @ x[0], b[0])
+    np.testing.assert_allclose(2 * A @ x[1], b[1])
+    values[1, diagonal] += 1e-3j
+    refuses(ValueError, lambda: espalier.solve_batch(A, values, b, symmetric="hermitian"), "system 1 .* imaginary part")
+
+
 def test_batches_say_which_system_fails():
     A = laplacian(2)
     values = np.stack([A.data, 0 * A.data, A.data])
