@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import espalier
+from espalier._versions import require_compatible
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -114,6 +115,23 @@ def test_a_missing_library_is_named_with_what_to_do(tmp_path):
                           env={**os.environ, "PYTHONPATH": str(tmp_path)})
     assert done.returncode != 0
     assert f"espalier cannot load a library: {missing}. " in done.stderr and "wheel" in done.stderr
+
+
+def test_numpy_2_needs_pybind11_2_12(tmp_path):
+    for accepted in (("1.24.2", (2, 10)), ("1.26.4", (3, 0)), ("2.0.0rc1", (2, 12)), ("2.3.1", (3, 0))):
+        require_compatible(*accepted)
+    for numpy, pybind11 in (("2.0.0rc1", (2, 11)), ("2.3.1", (2, 10)), ("10.0.0", (2, 6))):
+        with pytest.raises(ImportError, match=rf"pybind11 2\.{pybind11[1]}.*numpy {numpy}.*2\.12 or newer.*numpy < 2"):
+            require_compatible(numpy, pybind11)
+    assert sys.modules["espalier._core"].pybind11_version >= (2, 10)
+    # The import applies it before it uses arrays.
+    package = tmp_path / "espalier"
+    shutil.copytree(Path(espalier.__file__).parent, package, ignore=shutil.ignore_patterns("_core.*"))
+    (package / "_core.py").write_text("version, pybind11_version = '0', (2, 10)\n")
+    program = "import numpy; numpy.__version__ = '2.1.0'; import espalier"
+    done = subprocess.run((sys.executable, "-B", "-c", program), stderr=subprocess.PIPE, text=True,
+                          env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    assert done.returncode != 0 and "ImportError: espalier was built with pybind11 2.10" in done.stderr
 
 
 def test_the_settings_of_the_wheel_name_existing_files():

@@ -198,6 +198,7 @@ void bind_vocabulary(py::module_& module) {
 
 PYBIND11_MODULE(_core, module) {
     module.attr("version") = ESPALIER_VERSION_TEXT;
+    module.attr("pybind11_version") = py::make_tuple(PYBIND11_VERSION_MAJOR, PYBIND11_VERSION_MINOR);
     py::register_local_exception_translator(&translate);
     bind_vocabulary(module);
     bind_solver(module);

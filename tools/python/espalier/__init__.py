@@ -8,7 +8,10 @@
 Every solution is checked. A backward error above the tolerance gives an AccuracyWarning.
 """
 
+from numpy import __version__ as _numpy_version
+
 try:
+    from ._core import pybind11_version as _pybind11_version
     from ._core import version as __version__
 except ImportError as error:
     if "cannot open shared object file" not in str(error):
@@ -17,6 +20,10 @@ except ImportError as error:
         f"espalier cannot load a library: {error}. This build of espalier needs it: install the library, or a wheel of "
         "espalier that contains all libraries (docs/python.md)"
     ) from error
+from ._versions import require_compatible as _require_compatible
+
+_require_compatible(_numpy_version, _pybind11_version)
+
 from ._batch import solve_batch
 from ._distributed import DistributedSolver
 from ._errors import (

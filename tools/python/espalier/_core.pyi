@@ -8,6 +8,9 @@ import numpy.typing as npt
 
 version: str
 
+# The major and minor version of the pybind11 that compiled the module.
+pybind11_version: tuple[int, int]
+
 # The receivers of progress and of log lines.
 Listeners = tuple[Callable[[str, float | None], object] | None, Callable[[str], object] | None]
 
