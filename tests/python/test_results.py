@@ -76,6 +76,9 @@ def test_schur_complement_condenses_and_expands(make, dtype):
     for trans, turned in (("T", np.transpose), ("H", lambda a: a.conj().T)):
         x_schur = np.linalg.solve(turned(S), solver.condense(b, trans))
         np.testing.assert_allclose(turned(dense) @ solver.expand(b, x_schur, trans), b, atol=1e-9)
+    for none in (np.ones((40, 0)), np.ones((40, 0), complex)):
+        assert solver.condense(none).shape == (3, 0)
+        assert solver.expand(none, solver.condense(none)).shape == (40, 0)
     refuses(ValueError, lambda: solver.condense(b, "X"), "trans")
     refuses(ValueError, lambda: solver.solve(b))
     solver.set_options(schur=range(30))  # for the next analysis

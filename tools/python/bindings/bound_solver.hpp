@@ -261,7 +261,7 @@ template <class T> class BoundSolver final : public AnySolver {
         std::span<T const> const right = readable(b);
         run(listeners, [&] {
             out.values = solver_->condense(right, out.cols, op);
-            out.rows = out.cols > 0 ? std::ssize(out.values) / out.cols : 0;
+            out.rows = kept_;
         });
         return to_numpy(std::move(out));
     }
@@ -327,6 +327,7 @@ template <class T> class BoundSolver final : public AnySolver {
     void analyze_now(Matrix const& matrix) {
         factorized_.reset();
         analyzed_as_.reset();
+        kept_ = std::ssize(solver_->options().schur);
         solver_->analyze(*matrix);
         pattern_ = matrix;
         analyzed_as_ = matrix->symmetry;
@@ -350,6 +351,7 @@ template <class T> class BoundSolver final : public AnySolver {
     SerialCalls calls_; // They protect the following members.
     std::optional<Symmetry> analyzed_as_;
     Stored pattern_; // a matrix with the pattern of the analysis
+    Index kept_ = 0; // number of unknowns of the Schur complement of the analysis
     Stored factorized_;
     std::unique_ptr<Solver<T>> solver_; // Last, so that its threads end before the members that they use.
 };
