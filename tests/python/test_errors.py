@@ -55,6 +55,10 @@ def test_solvers_are_copied_with_their_settings():
         np.testing.assert_allclose(make(espalier.ilu(A)) @ b, espalier.ilu(A) @ b)
         np.testing.assert_allclose(make(espalier.factorized(A))(b), espalier.spsolve(A, b))
         np.testing.assert_allclose(make(espalier.lu(A).inverse()) @ b, espalier.spsolve(A, b))
+    refused = espalier.cholesky(A)
+    refuses(np.linalg.LinAlgError, lambda: refused.refactorize(-A))
+    assert repr(refused.copy()) == "<espalier.Factor without a matrix>"
+    refuses(espalier.InputError, lambda: refused.copy().shape, "shape was called before analyze")
     lines = []
     solver = espalier.Solver(log=lines.append, symmetric=False).factorize(A)
     number = len(lines)

@@ -1,5 +1,8 @@
 """Factor objects of symmetric matrices, with the names and the meaning of scikit-sparse."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -87,12 +90,14 @@ def test_products_with_the_adjoint_are_factorized():
 
 def test_an_analysis_has_no_factors_yet():
     A, b = laplacian(4), np.ones(64)
-    factor = espalier.analyze(A, ordering_method="natural")
-    assert factor.shape == (64, 64) and "Factor" in repr(factor)
-    for call in (factor, factor.solve_L, factor.apply_P):
-        refuses(espalier.InputError, lambda: call(b), "factorize")
-    factor.cholesky_inplace(A)
-    assert error(A, factor(b), b) < 1e-14
+    analyzed = espalier.analyze(A, ordering_method="natural")
+    for factor in (analyzed, analyzed.copy(), copy.deepcopy(analyzed), pickle.loads(pickle.dumps(analyzed))):
+        assert factor.shape == (64, 64) and factor.dtype == np.float64 and repr(factor) == repr(analyzed)
+        assert factor.nnz == analyzed.nnz
+        for call in (factor, factor.solve_L, factor.apply_P):
+            refuses(espalier.InputError, lambda: call(b), "factorize")
+        factor.cholesky_inplace(A)
+        assert error(A, factor(b), b) < 1e-14
 
 
 def test_arguments_are_those_of_scikit_sparse():

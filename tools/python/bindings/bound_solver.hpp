@@ -60,8 +60,8 @@ class AnySolver {
                                                                          py::tuple const& listeners) = 0;
     virtual Columns selected_inverse(py::tuple const& listeners) = 0;
     virtual py::array inverse_diagonal(py::tuple const& listeners) = 0;
-    /// The factorized matrix, or nothing.
-    virtual std::optional<Columns> matrix() = 0;
+    /// The factorized matrix and true, or without factors the analyzed matrix and false, or nothing.
+    virtual std::optional<std::tuple<Columns, bool>> matrix() = 0;
     /// Returns whether the factors were changed in place.
     virtual bool update(py::object const& w, int sign, py::tuple const& listeners) = 0;
     /// L, D, U and the permutations of rows and columns.
@@ -210,10 +210,13 @@ template <class T> class BoundSolver final : public AnySolver {
         return columns_of(found);
     }
 
-    std::optional<Columns> matrix() override {
-        Stored const last = run({}, [&] { return factorized_; });
+    std::optional<std::tuple<Columns, bool>> matrix() override {
+        auto const [last, is_factorized] = run({}, [&] {
+            return factorized_ ? std::pair(factorized_, true)
+                               : std::pair(analyzed_as_ ? pattern_ : nullptr, false);
+        });
         if (!last) return std::nullopt;
-        return columns_of(expand_symmetric(*last));
+        return std::tuple(columns_of(expand_symmetric(*last)), is_factorized);
     }
 
     bool update(py::object const& object, int sign, py::tuple const& listeners) override {

@@ -58,14 +58,12 @@ class Factor:
     @property
     def shape(self) -> tuple[int, int]:
         """Shape of the matrix."""
-        assert self.solver.shape is not None
-        return self.solver.shape
+        return self.solver._require_work("shape", "analyze").shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """Scalar type of the factors."""
-        assert self.solver.dtype is not None
-        return self.solver.dtype
+        return self.solver._require_work("dtype", "analyze").dtype
 
     @property
     def nnz(self) -> int:
@@ -73,8 +71,9 @@ class Factor:
         return int(self.solver.report["analysis"]["nnz_factor"])
 
     def copy(self: AnyFactor) -> AnyFactor:
-        """A factor of the same matrix, which can be changed alone. It is computed again. copy.copy, copy.deepcopy and
-        pickle work in the same way, so a factor can be sent to other processes."""
+        """A factor of the same matrix, which can be changed alone. It is computed again, or analyzed again if this is one
+        of analyze(). copy.copy, copy.deepcopy and pickle work in the same way, so a factor can be sent to other
+        processes."""
         return type(self)(self.solver.copy())
 
     def __copy__(self: AnyFactor) -> AnyFactor:
@@ -87,6 +86,8 @@ class Factor:
         return type(self), (self.solver,)
 
     def __repr__(self) -> str:
+        if self.solver.shape is None:
+            return "<espalier.Factor without a matrix>"
         kind = self.solver.report["settings"]["factorization"]
         return f"<espalier.Factor {kind} of a {self.dtype} matrix of {self.shape[0]} x {self.shape[1]}>"
 

@@ -178,9 +178,9 @@ class Solver:
             self._root.release()
 
     def copy(self, *, matrix: bool = True) -> Solver:
-        """A new solver with the settings of this one. It factorizes the matrix of this one again, if there are factors;
-        with matrix=False, it has no matrix. copy.copy, copy.deepcopy and pickle work in the same way, so a solver can be
-        sent to other processes."""
+        """A new solver with the settings of this one. It factorizes the matrix of this one again, or analyzes it if
+        there was only an analysis; with matrix=False, or after a factorization that failed, it has no matrix. copy.copy,
+        copy.deepcopy and pickle work in the same way, so a solver can be sent to other processes."""
         return _solver_from(*self._recipe(matrix))
 
     def __copy__(self) -> Solver:
@@ -192,15 +192,18 @@ class Solver:
     def __reduce__(self) -> Any:
         return _solver_from, self._recipe(True)
 
-    def _recipe(self, with_matrix: bool) -> tuple[dict[str, Any], Any]:
-        """The keywords and the factorized matrix."""
+    def _recipe(self, with_matrix: bool) -> tuple[dict[str, Any], Any, bool]:
+        """The keywords, the last matrix, and whether it is factorized or only analyzed."""
         if self._root is not None:
             raise TypeError("a solver of several processes cannot be copied or pickled")
         progress, log = self._receivers
         settings = dict(self.options, schur=self._options.schur, symmetric=self._symmetric, progress=progress, log=log)
         work = None if self._refused or not with_matrix else self._work
-        columns = None if work is None else work.handle.matrix()
-        return settings, None if columns is None else self._csc(columns)
+        found = None if work is None else work.handle.matrix()
+        if found is None:
+            return settings, None, False
+        columns, is_factorized = found
+        return settings, self._csc(columns), is_factorized
 
     def _csc(self, columns: _core.Columns) -> Any:
         starts, rows, values = columns
@@ -494,9 +497,11 @@ class Solver:
         return block.restore(work.handle.expand(block.values, known.values, op, self._listeners))
 
 
-def _solver_from(settings: dict[str, Any], matrix: Any) -> Solver:
+def _solver_from(settings: dict[str, Any], matrix: Any, is_factorized: bool) -> Solver:
     solver = Solver(**settings)
-    return solver if matrix is None else solver.factorize(matrix)
+    if matrix is None:
+        return solver
+    return solver.factorize(matrix) if is_factorized else solver.analyze(matrix)
 
 
 def _named(kind: Any, found: dict[str, Any]) -> Any:
