@@ -100,6 +100,21 @@ def test_an_analysis_has_no_factors_yet():
         assert error(A, factor(b), b) < 1e-14
 
 
+def test_unused_elements_of_the_arrays_are_ignored():
+    A, b = laplacian(4), np.ones(64)
+    for longer in (A.copy(), A.tocsr()):
+        longer.indices = np.append(longer.indices, np.zeros(4, longer.indices.dtype))
+        longer.data = np.append(longer.data, np.full(4, 7.0))
+        assert longer.nnz == A.nnz
+        assert error(A + IDENTITY, espalier.cholesky(longer, 1)(b), b) < 1e-14
+        factor = espalier.analyze(longer)
+        factor.cholesky_inplace(longer, 2)
+        assert error(A + 2 * IDENTITY, factor(b), b) < 1e-14
+        for symmetric in (False, True):
+            x = espalier.solve_batch(longer, longer.data[np.newaxis, :-4], b[np.newaxis], symmetric=symmetric)
+            assert error(A, x[0], b) < 1e-14
+
+
 def test_arguments_are_those_of_scikit_sparse():
     A = laplacian(4)
     for method, ordering in [("amd", "amd"), ("colamd", "amd"), ("nesdis", "scotch"), ("natural", "natural")]:

@@ -81,9 +81,7 @@ def to_matrix(A: Any, dtype: np.dtype[Any], claimed: str) -> _core.Matrix:
     if A.format == "coo":
         pointers, indices, values = A.row, A.col, A.data
     else:
-        # scipy allows unused elements after the last entry.
-        end = int(A.indptr[-1]) if len(A.indptr) else 0
-        pointers, indices, values = A.indptr, A.indices[:end], A.data[:end]
+        pointers, (indices, values) = A.indptr, _used(A)
     both = (pointers, indices)
     kind = np.int32 if all(array.dtype == np.int32 for array in both) else np.int64
     return _MATRIX[dtype](
@@ -95,6 +93,20 @@ def to_matrix(A: Any, dtype: np.dtype[Any], claimed: str) -> _core.Matrix:
         np.ascontiguousarray(values, dtype=dtype),
         claimed,
     )
+
+
+def _used(A: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Indices and values of a CSC or CSR matrix, without the unused elements that scipy allows after the last entry."""
+    end = int(A.indptr[-1]) if len(A.indptr) else 0
+    return A.indices[:end], A.data[:end]
+
+
+def to_coordinates(A: Any) -> Any:
+    """The matrix in COO format, with its entries in the same order. The conversion of scipy refuses unused elements."""
+    if A.format in ("csc", "csr"):
+        indices, values = _used(A)
+        A = type(A)((values, indices, A.indptr), shape=A.shape)
+    return A.tocoo()
 
 
 def to_columns(W: Any, rows: int, dtype: np.dtype[Any]) -> _core.Matrix:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from . import _core
-from ._arrays import Symmetric, claim, require_sparse, scalar_type, to_matrix
+from ._arrays import Symmetric, claim, require_sparse, scalar_type, to_coordinates, to_matrix
 from ._errors import AccuracyWarning
 from ._options import set_options
 
@@ -71,7 +71,7 @@ def solve_batch(
 
 def _pattern(A: Any, lower: bool, dtype: np.dtype[Any]) -> tuple[Any, npt.NDArray[Any]]:
     """The pattern, or its lower triangle, as a CSC matrix of ones, and the place in A.data of each of its entries."""
-    entries = A.tocoo()
+    entries = to_coordinates(A)
     rows, columns = np.asarray(entries.row, np.int64), np.asarray(entries.col, np.int64)
     chosen = np.flatnonzero(rows >= columns) if lower else np.arange(len(rows))
     order = chosen[np.lexsort((rows[chosen], columns[chosen]))]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ._arrays import Block, Symmetric, require_sparse, right_hand_side, scalar_type
+from ._arrays import Block, Symmetric, require_sparse, right_hand_side, scalar_type, to_coordinates
 from ._factors import Factor, factor_solver, new_solver
 from ._progress import Log, Progress
 
@@ -169,7 +169,7 @@ def shifted(A: Any, beta: float) -> Any:
         return A
     if A.shape[0] != A.shape[1]:
         raise ValueError(f"the matrix has shape {A.shape}; it must be square")
-    entries, diagonal = A.tocoo(), np.arange(A.shape[0])
+    entries, diagonal = to_coordinates(A), np.arange(A.shape[0])
     rows, columns = np.append(entries.row, diagonal), np.append(entries.col, diagonal)
     values = np.append(entries.data, np.full(len(diagonal), beta, scalar_type(A.dtype)))
     return sparse.coo_matrix((values, (rows, columns)), shape=A.shape)
