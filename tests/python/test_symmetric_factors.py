@@ -146,3 +146,8 @@ def test_an_empty_matrix_has_empty_factors():
         factor = factorize(sparse.csc_matrix((0, 0)))
         assert factor.L().shape == factor.L_D()[1].shape == (0, 0)
         assert factor.D().shape == factor.solve_L(np.ones(0)).shape == (0,)
+    for kind, D, U in (("llh", None, None), ("ldlt", (0, 0), None), ("lu", None, (0, 0))):
+        solver = espalier.Solver(symmetric=kind != "lu", factorization=kind)
+        factors = solver.factorize(sparse.csc_matrix((0, 0))).factors()
+        assert factors.L.shape == (0, 0)
+        assert tuple(None if factor is None else factor.shape for factor in (factors.D, factors.U)) == (D, U)

@@ -415,10 +415,11 @@ class Solver:
     def factors(self) -> Factors:
         """Copies of the factors as sparse matrices, without scales."""
         work = self._require_work("factors")
-        *columns, p, q = work.handle.factors()
-        # A factor that does not exist has no columns.
-        L, D, U = (self._csc(one) if len(one[0]) == work.shape[1] + 1 else None for one in columns)
-        return Factors(L, D, U, p, q)
+        lower, diagonal, upper, p, q = work.handle.factors()
+        kind = work.handle.report()["settings"]["factorization"]
+        D = self._csc(diagonal) if kind in ("ldlt", "ldlh") else None
+        U = self._csc(upper) if kind == "lu" else None
+        return Factors(self._csc(lower), D, U, p, q)
 
     def update(self, W: Any, sign: int = 1) -> bool:
         """Replace A by A + W W^H (sign=1) or A - W W^H (sign=-1), with W W^T for complex symmetric A, and its factors by
