@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -103,6 +104,27 @@ def test_invalid_machines_are_refused(tmp_path):
         refuses(ValueError, lambda: solver.write_trace(wrong), "not the name of a file")
     refuses(OSError, lambda: solver.write_trace(tmp_path / "nowhere" / "t.paje"), "nowhere")
     refuses(OSError, lambda: solver.predict(2, 2, trace=tmp_path / "nowhere" / "t.paje"), "nowhere")
+
+
+def test_arguments_of_another_kind_are_named():
+    A, b = laplacian(2), np.ones(8)
+    solver = espalier.Solver(symmetric=np.True_, record_trace=True).factorize(A)
+    assert solver.symmetry == "symmetric"
+    assert espalier.Solver(symmetric=np.False_).factorize(A).symmetry == "general"
+    np.testing.assert_allclose(solver.solve(b, refine=np.False_), solver.solve(b))
+    for wrong in ("no", None, 2):
+        refuses(TypeError, lambda: solver.solve(b, refine=wrong), f"^refine = {wrong!r}; it must be True or False$")
+    refuses(TypeError, lambda: solver.predict(1.5), "^processes = 1.5; it must be an integer$")
+    refuses(TypeError, lambda: solver.predict(1, "2"), "^threads = '2'; it must be an integer$")
+    refuses(espalier.InputError, lambda: solver.predict(2**40), "^processes = 1099511627776; it must be between 1 and ")
+    refuses(espalier.InputError, lambda: solver.predict(1, 2**40), "^threads = 1099511627776; .* between 0 and ")
+    refuses(TypeError, lambda: solver.predict(1, 1, name=None), "^name = None; it must be a string$")
+    refuses(TypeError, lambda: solver.write_trace("never.paje", None), "^name = None; it must be a string$")
+    for sign in ("+", 2, 0.5):
+        refuses(espalier.InputError, lambda: solver.update(b, sign), f"^sign = {re.escape(repr(sign))}; .* 1 or -1$")
+    for trans in (["N"], 1, None, "C"):
+        refuses(ValueError, lambda: solver.solve(b, trans), f"^trans = {re.escape(repr(trans))}; ")
+    refuses(espalier.InputError, lambda: espalier.Solver(schur=[2**63]), "^option schur contains 9223372036854775808,")
 
 
 def test_objects_other_than_matrices_are_refused():

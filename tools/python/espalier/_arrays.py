@@ -3,6 +3,7 @@ are not modified, and are copied only if necessary."""
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Union
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from . import _core
+from ._errors import InputError
 
 # Values of the argument `symmetric` of Solver.
 Symmetric = Union[None, bool, str]
@@ -25,7 +27,7 @@ _OPERATION = {"N": "none", "T": "transpose", "H": "adjoint"}
 
 
 def operation(trans: str) -> str:
-    if trans not in _OPERATION:
+    if not isinstance(trans, str) or trans not in _OPERATION:
         raise ValueError(f"trans = {trans!r}; it is 'N' (A x = b), 'T' (A^T x = b) or 'H' (A^H x = b)")
     return _OPERATION[trans]
 
@@ -47,6 +49,8 @@ def claim(symmetric: Symmetric, dtype: np.dtype[Any]) -> str:
     """The symmetry that the argument `symmetric` claims. Raises ValueError for an invalid value."""
     if symmetric is None:
         return "unknown"
+    if isinstance(symmetric, np.bool_):
+        symmetric = bool(symmetric)
     if symmetric is False or symmetric == "general":
         return "general"
     if symmetric == "hermitian":
@@ -56,6 +60,32 @@ def claim(symmetric: Symmetric, dtype: np.dtype[Any]) -> str:
     if symmetric is True:
         raise ValueError("symmetric = True is ambiguous for a complex matrix; use 'symmetric' or 'hermitian'")
     raise ValueError(f"symmetric = {symmetric!r}; it is None, True, False, 'general', 'symmetric' or 'hermitian'")
+
+
+def flag(name: str, value: Any) -> bool:
+    """The value of the argument `name`, which is True or False."""
+    if isinstance(value, (bool, np.bool_)) or (isinstance(value, (int, np.integer)) and value in (0, 1)):
+        return bool(value)
+    raise TypeError(f"{name} = {value!r}; it must be True or False")
+
+
+def count(name: str, value: Any, least: int) -> int:
+    """The value of the argument `name`, which is an integer from `least` on."""
+    most = 2**31 - 1
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} = {value!r}; it must be an integer") from None
+    if not least <= number <= most:
+        raise InputError(f"{name} = {number}; it must be between {least} and {most}", "usage")
+    return number
+
+
+def text(name: str, value: Any) -> str:
+    """The value of the argument `name`, which is a string."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} = {value!r}; it must be a string")
+    return value
 
 
 def require_sparse(A: Any) -> None:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from . import _core
-from ._arrays import Block, Symmetric, claim, operation, require_sparse, scalar_type, to_matrix
+from ._arrays import Block, Symmetric, claim, flag, operation, require_sparse, scalar_type, to_matrix
 from ._errors import InputError
 from ._options import set_options
 from ._processes import close_at_exit
@@ -112,9 +112,10 @@ class DistributedSolver:
     def solve(self, b: Any, trans: str = "N", *, refine: bool = True) -> npt.NDArray[Any]:
         """Solve A x = b, with trans = "T" A^T x = b, or with trans = "H" A^H x = b. b and the result are the rows of this
         process, of shape (m,) or (m, k). The solution is refined and checked as by Solver.solve()."""
+        refines = self._on_all(lambda: flag("refine", refine))
         handle, (block,), op = self._prepare((b,), trans)
         x = block.copy()
-        warn_of(handle.solve(block.values, x, op, refine, True, _NO_LISTENERS), 2)
+        warn_of(handle.solve(block.values, x, op, refines, True, _NO_LISTENERS), 2)
         return block.restore(x)
 
     def refine(self, b: Any, x: Any, trans: str = "N") -> npt.NDArray[Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._errors import EspalierError
+from ._errors import EspalierError, InputError
 
 _NAMES: list[str] = [row["name"] for row in _core.option_table()]
 _NAME_OF = {name.replace("-", "_"): name for name in _NAMES}
@@ -38,6 +38,9 @@ def _unknowns(value: Any) -> list[int]:
         return []
     if unknowns.ndim != 1 or unknowns.dtype.kind not in "iu":
         raise TypeError("option schur must be a sequence of integers, the unknowns counted from 0")
+    largest = int(unknowns.max())  # numpy 1 compares large integers as floating-point numbers
+    if largest > np.iinfo(np.int64).max:
+        raise InputError(f"option schur contains {largest}, which is larger than any matrix", "usage")
     return [int(unknown) for unknown in unknowns]
 
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from . import _core
-from ._arrays import Block, Symmetric, claim, join_parts, operation, require_sparse, scalar_type
-from ._arrays import to_columns, to_matrix
+from ._arrays import Block, Symmetric, claim, count, flag, join_parts, operation, require_sparse, scalar_type
+from ._arrays import text, to_columns, to_matrix
 from ._errors import AccuracyWarning, InputError, SingularMatrixWarning
 from ._options import get_options, set_options
 from ._processes import RootProcess, close_at_exit
@@ -334,7 +334,7 @@ class Solver:
         The solution is refined according to the option `refine`. A backward error above the option `tolerance` gives
         an AccuracyWarning. With refine=False, the solution is neither refined nor checked.
         """
-        return self._solve(b, trans, refine=refine, stacklevel=3)
+        return self._solve(b, trans, refine=flag("refine", refine), stacklevel=3)
 
     def _solve(self, b: Any, trans: str, *, refine: bool, stacklevel: int) -> npt.NDArray[Any]:
         work = self._require_work("solve")
@@ -427,6 +427,8 @@ class Solver:
         were changed in place; otherwise the new matrix was factorized, and report["notes"] has the reason. If the new
         matrix is singular, or not positive definite for llh, A and the factors remain."""
         work = self._require_work("update")
+        if not isinstance(sign, (int, np.integer)) or sign not in (1, -1):
+            raise InputError(f"sign = {sign!r}; it must be 1 or -1", "usage")
         return work.handle.update(to_columns(W, work.shape[0], work.dtype), sign, self._listeners)
 
     def downdate(self, W: Any) -> bool:
@@ -453,10 +455,9 @@ class Solver:
         cores of the topology). Needs analyze() or factorize(). trace: path of a file for the predicted schedule, in
         the format of write_trace()."""
         work = self._require_work("predict", "analyze")
-        if threads < 0:
-            raise ValueError(f"threads = {threads}; it must be positive, or 0 for all cores")
+        processes, threads = count("processes", processes, 1), count("threads", threads, 0)
         path = b"" if trace is None else _file_name(trace)
-        found = work.handle.predict(processes, threads, path, name)
+        found = work.handle.predict(processes, threads, path, text("name", name))
         found["idle_s"] = np.array(found["idle_s"]).reshape(found["processes"], found["threads"])
         found["process"] = tuple(_named(ProcessPrediction, one) for one in found["process"])
         found["notes"] = tuple(found["notes"])
@@ -467,7 +468,8 @@ class Solver:
         """Write the run since the last analyze() or write_trace() as a Pajé trace for ViTE or `espalier trace`. Needs
         the option record_trace=True. The file is compressed if its name ends in .gz, and appears complete or not at
         all. `name` is the name of the matrix in the trace."""
-        self._require_work("write_trace", "analyze").handle.write_trace(_file_name(path), name)
+        work = self._require_work("write_trace", "analyze")
+        work.handle.write_trace(_file_name(path), text("name", name))
 
     # With the option schur.
 
