@@ -18,7 +18,20 @@ bool is_progress_thread(Trace const& trace, std::int32_t container) {
     return has(Category::communication) && !has(Category::work);
 }
 
-ThreadTimes times_of(Trace const& trace, std::int32_t container, Window window,
+// Whether what happens at the end of the window belongs to it: nothing comes later, or a phase ends and no
+// other one goes on.
+bool includes_its_end(Trace const& trace, Window window) {
+    if (window.end == trace.end()) return true;
+    bool ends = false;
+    for (std::int32_t const process : trace.at(Place::process))
+        for (State const& state : trace.states_of(process)) {
+            if (state.start <= window.end && state.end > window.end) return false;
+            ends = ends || state.end == window.end;
+        }
+    return ends;
+}
+
+ThreadTimes times_of(Trace const& trace, std::int32_t container, Window window, auto const& inside,
                      std::vector<KindTimes>& kinds) {
     ThreadTimes times;
     times.container = container;
@@ -27,15 +40,12 @@ ThreadTimes times_of(Trace const& trace, std::int32_t container, Window window,
     for (State const& state : trace.states_of(container)) {
         auto const kind = state.kind;
         auto const category = trace.kinds()[kind].category;
-        Nanoseconds const inside =
+        Nanoseconds const part =
             std::max<Nanoseconds>(0, std::min(state.end, window.end) - std::max(state.start, window.begin));
-        bool const starts =
-            state.start >= window.begin &&
-            (state.start < window.end || state.start == trace.end()); // the last one may be empty
-        bool const counts = starts && !state.continued;
-        times.*time_in[int(category)] += inside;
-        covered += inside;
-        kinds[kind].total += inside;
+        bool const counts = inside(state.start) && !state.continued;
+        times.*time_in[int(category)] += part;
+        covered += part;
+        kinds[kind].total += part;
         kinds[kind].count += counts ? 1 : 0;
         times.tasks += counts && category == Category::work ? 1 : 0;
     }
@@ -88,10 +98,13 @@ Statistics statistics(Trace const& trace, Window window) {
     Statistics result;
     result.window = window;
     result.kinds.resize(trace.kinds().size());
+    bool const includes_end = includes_its_end(trace, window);
+    auto const inside = [&](Nanoseconds time) {
+        return time >= window.begin && (time < window.end || (includes_end && time == window.end));
+    };
     for (std::int32_t const thread : trace.at(Place::thread))
-        result.threads.push_back(times_of(trace, thread, window, result.kinds));
+        result.threads.push_back(times_of(trace, thread, window, inside, result.kinds));
 
-    auto const inside = [&](Nanoseconds time) { return time >= window.begin && time <= window.end; };
     for (Link const& link : trace.links()) {
         if (!inside(link.start)) continue;
         bool const message = link.kind == LinkKind::message;

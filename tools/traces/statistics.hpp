@@ -64,7 +64,8 @@ struct Statistics {
     [[nodiscard]] std::int64_t progress_threads() const;
 };
 
-/// Takes linear time.
+/// What happens at the end of the window counts only if it is the end of the trace, or of a phase that no
+/// other one follows at once: so the phases add up to the whole trace. Takes linear time.
 Statistics statistics(Trace const& trace, Window window);
 
 /// A task. Its states, which may be several pieces, are added up.

@@ -46,6 +46,24 @@ TEST(Statistics, AreCutAtTheWindow) {
     EXPECT_EQ(solve->end, 7250);
 }
 
+TEST(Statistics, OfThePhasesAddUp) {
+    auto parts = sample_parts();
+    parts.kinds.push_back({"analysis", Category::work, {0, 0, 0}});
+    std::erase_if(parts.states, [](State const& state) { return state.container == 1; });
+    parts.states.push_back({1000, 4500, -1, -1, 1, 4, -1, false}); // the steal happens at its end
+    parts.states.push_back({4500, 6500, -1, -1, 1, 3, -1, false});
+    parts.links.push_back({6500, 6500, 0, 2, 4, 3, 2, LinkKind::steal}); // in no later phase
+    Trace const trace(parts);
+    auto const of = [&](char const* name) { return statistics(trace, phase(trace, name).value()); };
+    EXPECT_EQ(of("analysis").steals, 0);
+    EXPECT_EQ(of("solve").steals, 2);
+    EXPECT_EQ(of("analysis").peaks[1], 0);
+    EXPECT_EQ(of("analysis").total().tasks, 2);
+    EXPECT_EQ(of("solve").total().tasks, 2);
+    EXPECT_EQ(statistics(trace, whole(trace)).steals, 2);
+    EXPECT_EQ(statistics(trace, {1000, 4500}).steals + statistics(trace, {4500, 5500}).steals, 1);
+}
+
 TEST(Statistics, CountAnInterruptedStateOnce) {
     auto parts = sample_parts();
     State inner;
