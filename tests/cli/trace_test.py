@@ -41,8 +41,18 @@ class GoldenTrace(CommandTest):
     def test_compressed(self):
         self.write("run.paje.gz", gzip.compress(GOLDEN.read_bytes()))
         self.assertEqual(self.report("trace", "run.paje.gz"), self.report("trace", GOLDEN))
-        self.write("cut.paje.gz", gzip.compress(GOLDEN.read_bytes())[:-40])
-        self.assertIn("cut.paje.gz", self.fail_with(IO_ERROR, "trace", "cut.paje.gz"))
+        packed = gzip.compress(GOLDEN.read_bytes())
+        self.write("cut.paje.gz", packed[:-40])
+        self.assertEqual(self.fail_with(BAD_INPUT, "trace", "cut.paje.gz"),
+                         f"cut.paje.gz: truncated gzip data: it ends after {len(packed) - 40} bytes")
+        self.write("sum.paje.gz", packed[:-8] + b"\0\0\0\0" + packed[-4:])
+        self.assertRegex(self.fail_with(BAD_INPUT, "trace", "sum.paje.gz"),
+                         r"\Asum\.paje\.gz: corrupt gzip data near byte \d+: incorrect data check\Z")
+
+    def test_an_empty_file_has_no_line(self):
+        self.write("empty.paje", "")
+        self.assertEqual(self.fail_with(BAD_INPUT, "trace", "empty.paje"),
+                         "empty.paje: the file has no events, so it is not a Paje trace")
 
     def test_against_itself(self):
         found = self.report("trace", GOLDEN, "--compare", GOLDEN)["comparison"]

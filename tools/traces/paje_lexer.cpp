@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -68,18 +69,33 @@ bool LineReader::next(std::string_view& line) {
         if (size > longest_line) fail("the line is longer than 16 MiB");
         if (size + 1 == buffer_.size()) buffer_.resize(2 * buffer_.size());
     }
-    int code = Z_OK;
-    char const* const message = gzerror(file_, &code);
-    if (code != Z_OK && code != Z_STREAM_END) // Z_BUF_ERROR at the end: the compressed file is truncated
-        throw Error(Status::io_error, fmt::format("cannot read trace '{}': {}", path_,
-                                                  code == Z_ERRNO ? std::strerror(errno) : message));
+    require_no_error();
     line = {buffer_.data(), size};
     if (size == 0) --line_number_;
     return size > 0;
 }
 
+void LineReader::require_no_error() const {
+    int code = Z_OK;
+    std::string_view message = gzerror(file_, &code);
+    if (code == Z_OK || code == Z_STREAM_END) return;
+    if (code == Z_ERRNO)
+        throw Error(Status::io_error, fmt::format("cannot read trace '{}': {}", path_, std::strerror(errno)));
+    if (code == Z_MEM_ERROR) throw std::bad_alloc();
+    auto const offset = gzoffset(file_); // negative for a pipe
+    if (code == Z_BUF_ERROR)
+        throw Error(Status::bad_input,
+                    fmt::format("{}: truncated gzip data{}", path_,
+                                offset < 0 ? "" : fmt::format(": it ends after {} bytes", offset)));
+    if (message.starts_with(path_ + ": ")) message.remove_prefix(path_.size() + 2);
+    throw Error(Status::bad_input,
+                fmt::format("{}: corrupt gzip data{}: {}", path_,
+                            offset < 0 ? "" : fmt::format(" near byte {}", offset), message));
+}
+
 void LineReader::fail(std::string const& what) const {
-    throw Error(Status::bad_input, fmt::format("{}:{}: {}", path_, line_number_, what));
+    std::string const place = line_number_ > 0 ? fmt::format("{}:{}", path_, line_number_) : path_;
+    throw Error(Status::bad_input, fmt::format("{}: {}", place, what));
 }
 
 bool PajeLexer::next_word(std::string_view& rest, std::string_view& word) const {

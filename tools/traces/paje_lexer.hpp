@@ -25,11 +25,14 @@ class LineReader {
     LineReader& operator=(LineReader const&) = delete;
 
     /// The next line without its end, valid until the next call; false at the end of the file.
+    /// Error{io_error}, or {bad_input} for damaged gzip data.
     bool next(std::string_view& line);
-    /// Error{bad_input} "<file>:<line>: <what>" for the line read last.
+    /// Error{bad_input} "<file>:<line>: <what>" for the line read last; without a line if the file is empty.
     [[noreturn]] void fail(std::string const& what) const;
 
   private:
+    void require_no_error() const; // of zlib
+
     std::string path_;
     gzFile_s* file_;
     std::vector<char> buffer_;

@@ -189,7 +189,7 @@ TEST(Paje, SurvivesAnyChange) {
 TEST(Paje, NamesFileAndLineOfWhatItCannotRead) {
     std::string const head = "%EventDef PajeCreateContainer 1\n% Time date\n% Alias string\n% Type string\n"
                              "% Container string\n% Name string\n%EndEventDef\n";
-    EXPECT_EQ(error_of(""), ":0: the file has no events, so it is not a Paje trace");
+    EXPECT_EQ(error_of(""), ": the file has no events, so it is not a Paje trace");
     EXPECT_EQ(error_of("hello\n"), ":1: number of an event: 'hello' is not a whole number");
     EXPECT_EQ(error_of(std::string("\x7f"
                                    "ELF\0\1",
