@@ -14,9 +14,13 @@ namespace espalier {
 
 namespace {
 
-CoordinateData parse_entries(std::string_view text, std::string const& name, int threads) {
-    std::string_view const byte_order_mark = "\xEF\xBB\xBF";
-    if (text.substr(0, byte_order_mark.size()) == byte_order_mark) text.remove_prefix(byte_order_mark.size());
+std::string_view without_byte_order_mark(std::string_view text) {
+    std::string_view const mark = "\xEF\xBB\xBF";
+    return text.starts_with(mark) ? text.substr(mark.size()) : text;
+}
+
+CoordinateData parse_entries(std::string_view file, std::string const& name, int threads) {
+    std::string_view const text = without_byte_order_mark(file);
     Source const source(text, name);
     if (is_matrix_market(text)) return parse_matrix_market(source, threads);
     if (is_harwell_boeing(text)) return parse_harwell_boeing(source, threads);
@@ -63,8 +67,9 @@ AnyDense read_dense(std::string const& path, int threads) {
     return parse_dense(load_text(path).text(), path, threads);
 }
 
-AnyDense parse_dense(std::string_view text, std::string const& name, int threads) {
+AnyDense parse_dense(std::string_view file, std::string const& name, int threads) {
     return with_name_in_errors(name, [&] {
+        std::string_view const text = without_byte_order_mark(file);
         Source const source(text, name);
         if (!is_matrix_market(text))
             source.fail(source.begin(), "not a Matrix Market file: it has no %%MatrixMarket banner");

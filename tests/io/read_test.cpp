@@ -195,6 +195,12 @@ TEST(ReadDense, ArraysAreReadByColumnsAndCoordinateFilesAreFilledWithZeros) {
               (std::vector<double>{0, 0, 5, 8, 0, 0}));
 }
 
+TEST(ReadDense, ByteOrderMarkIsSkipped) {
+    auto const b =
+        parse_dense("\xEF\xBB\xBF%%MatrixMarket matrix array real general\n2 1\n3\n4\n", "b.mtx", 1);
+    EXPECT_EQ(std::get<DenseMatrix<double>>(b).values, (std::vector<double>{3, 4}));
+}
+
 TEST(ReadDense, ThreadsDoNotChangeTheResult) {
     std::string text = "%%MatrixMarket matrix array real general\n150000 1\n";
     std::vector<double> expected;
