@@ -102,12 +102,12 @@ bool JsonField::is_list() const {
 }
 
 JsonField JsonField::operator[](std::string_view name) const {
-    if (*this && !json_is_object(value_)) refuse(fmt::format("is {}, not an object", shown()));
+    if (*this && !json_is_object(value_)) refuse_value("an object");
     return {*this, name, json_object_get(value_, std::string(name).c_str())};
 }
 
 std::vector<JsonField> JsonField::items() const {
-    if (!is_list()) refuse(fmt::format("is {}, not a list", shown()));
+    if (!is_list()) refuse_value("a list");
     std::vector<JsonField> result;
     for (std::size_t i = 0; i < json_array_size(value_); ++i)
         result.push_back({*this, std::to_string(i), json_array_get(value_, i)});
@@ -115,14 +115,14 @@ std::vector<JsonField> JsonField::items() const {
 }
 
 std::string JsonField::text() const {
-    if (!json_is_string(value_)) refuse(fmt::format("is {}, not a text", shown()));
+    if (!json_is_string(value_)) refuse_value("a text");
     return {json_string_value(value_), json_string_length(value_)};
 }
 
 double JsonField::number(double least, double most) const {
     double const value = json_number_value(value_);
     if (!json_is_number(value_) || !(value >= least && value <= most))
-        refuse(fmt::format("is {}, not a number from {} to {}", shown(), least, most));
+        refuse_value(fmt::format("a number from {} to {}", least, most));
     return value;
 }
 
@@ -147,7 +147,7 @@ std::vector<double> JsonField::square_table(double least, double most) const {
 
 void JsonField::allow_only(std::span<std::string_view const> names,
                            std::span<std::string_view const> ignored) const {
-    if (!json_is_object(value_)) refuse(fmt::format("is {}, not an object", shown()));
+    if (!json_is_object(value_)) refuse_value("an object");
     auto const has = [](std::span<std::string_view const> list, std::string_view name) {
         return std::find(list.begin(), list.end(), name) != list.end();
     };
@@ -168,8 +168,12 @@ void JsonField::refuse(std::string const& what) const {
     throw Error(Status::bad_input, fmt::format("{}: {} {}", *source_, place, what));
 }
 
+void JsonField::refuse_value(std::string const& expected) const {
+    refuse(value_ ? fmt::format("is {}, not {}", shown(), expected)
+                  : fmt::format("is missing; expected {}", expected));
+}
+
 std::string JsonField::shown() const {
-    if (!value_) return "missing";
     if (json_is_array(value_)) return "a list";
     if (json_is_object(value_)) return "an object";
     if (json_is_number(value_)) return fmt::format("{}", json_number_value(value_));

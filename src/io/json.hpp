@@ -105,7 +105,8 @@ class JsonField {
 
   private:
     JsonField(JsonField const& parent, std::string_view name, json_t const* value);
-    [[nodiscard]] std::string shown() const;
+    [[noreturn]] void refuse_value(std::string const& expected) const; // for a value that is missing or wrong
+    [[nodiscard]] std::string shown() const;                           // of a value that is not missing
     [[nodiscard]] std::string path_of(std::string_view name) const;
 
     std::string const* source_;

@@ -194,7 +194,8 @@ TEST(MachineFile, NamesTheFileAndTheKeyAtFault) {
     expect("[1]", "the document is a list, not an object");
     expect("{}", "the document has no cores");
     expect(with_cores(R"("numa_nodes": 2, "cores_per_numa_node": 1)"), "has them twice");
-    expect(R"({"numa_nodes": 2})", "\"cores_per_numa_node\" is missing");
+    expect(R"({"numa_nodes": 2})", "\"cores_per_numa_node\" is missing; expected a number from 1 to 32768");
+    expect(R"({"cores_per_numa_node": 2})", "\"numa_nodes\" is missing; expected a number from 1 to 1024");
     expect(R"({"numa_nodes": 1.5, "cores_per_numa_node": 1})", "\"numa_nodes\" is 1.5, not a whole number");
     expect(R"({"numa_nodes": 100000, "cores_per_numa_node": 1})",
            "\"numa_nodes\" is 100000, not a number from");
