@@ -93,6 +93,7 @@ AtomicFile::AtomicFile(std::string const& path) : path_(path), target_(path) {
     target_ = behind_links(path).string();
     struct stat status{};
     bool const exists = ::stat(target_.c_str(), &status) == 0;
+    if (!exists && errno == ELOOP) fail("cannot write"); // a rename would replace a link of the loop
     if (exists && S_ISDIR(status.st_mode))
         throw Error(Status::io_error, fmt::format("{}: is a directory, cannot be written", path_));
     if (exists && !S_ISREG(status.st_mode)) {

@@ -267,6 +267,14 @@ class Output(CommandTest):
                     self.assertIn(f"{target}: ", message)
         self.assertEqual(self.names(), [])
 
+    def test_a_loop_of_links_is_left_alone(self):
+        for link, target in (("one", "two"), ("two", "one")):
+            (self.folder / link).symlink_to(target)
+        for option in ("--output", "--json"):
+            self.assertIn("one: cannot write: ", self.fail_with(IO_ERROR, "solve", "missing.mtx", option, "one"))
+        self.assertTrue((self.folder / "one").is_symlink())
+        self.assertEqual(self.names(), ["one", "two"])
+
     def test_the_check_for_writability_leaves_nothing_and_spoils_nothing(self):
         self.write("x.mtx", "old\n")
         self.fail_with(IO_ERROR, "solve", "missing.mtx", "--output", "x.mtx", "--json", "r.json")
