@@ -331,13 +331,15 @@ class Failure(CommandTest):
     def test_right_hand_sides_that_do_not_fit(self):
         self.write_matrix("a.mtx", 3, laplacian(3), "symmetric")
         for code, text, options, part in ((BAD_INPUT, "2 1\n1\n2\n", [], "2 rows"),
-                                          (USAGE, "3 1\n1\n2\n3\n", ["--nrhs", 2], "1 column"),
                                           (BAD_INPUT, "3 1\n1\nnan\n3\n", [], ""), (USAGE, "3 0\n", [], "no columns"),
                                           (BAD_INPUT, "3 1\n1\n1e300\n1\n", ["--precision", "s"],
                                            "b.mtx: the right-hand side has a value in row 2, column 1 ")):
             with self.subTest(text=text):
                 self.write("b.mtx", "%%MatrixMarket matrix array real general\n" + text)
                 self.assertIn(part, self.solve_fails(code, "a.mtx", "--rhs", "b.mtx", *options))
+        self.write("b.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n")
+        self.assertEqual(self.solve_fails(USAGE, "a.mtx", "--rhs", "b.mtx", "--nrhs", 2),
+                         "--nrhs 2 contradicts b.mtx, which has 1 column")
         self.solve_fails(IO_ERROR, "a.mtx", "--rhs", "missing.mtx")
 
     def test_ordering_files_that_are_none(self):

@@ -52,8 +52,9 @@ template <class T> DenseMatrix<T> from_file(RunOptions const& options, Index n) 
                             fmt::format("{}: the right-hand side has {} rows, the matrix {}", options.rhs,
                                         b.rows, n));
             if (options.nrhs && *options.nrhs != b.cols)
-                throw Error(Status::usage, fmt::format("--nrhs {} contradicts {}, which has {} columns",
-                                                       *options.nrhs, options.rhs, b.cols));
+                throw Error(Status::usage,
+                            fmt::format("--nrhs {} contradicts {}, which has {}", *options.nrhs, options.rhs,
+                                        counted(b.cols, "column")));
             if constexpr (is_complex<From> && !is_complex<T>)
                 throw Error(Status::usage,
                             fmt::format("{}: the right-hand side is complex, the system real; add "
