@@ -104,7 +104,7 @@ struct Options : ScheduleSettings {
     /// What happens to a column without a good pivot in its column block (ldlt, ldlh, lu).
     Pivoting pivoting = Pivoting::static_pivots;
     /// If columns may be delayed: the least modulus u of a pivot relative to the other entries of its column,
-    /// in (0, 0.5]. L is bounded by 1 / u.
+    /// in (0, most_pivot_tolerance]. L is bounded by 1 / u.
     double pivot_tolerance = 0.01;
     /// Pivots below pivot_threshold * max|A| are replaced. Negative: the default, which is sqrt(epsilon), or
     /// the smaller of sqrt(epsilon) and 10 sqrt(n) epsilon if columns may be delayed. Then, if the matrix is

@@ -17,4 +17,7 @@ enum class Pivoting {
     automatic,
 };
 
+/// The largest Options::pivot_tolerance.
+inline constexpr double most_pivot_tolerance = 0.5;
+
 } // namespace espalier

@@ -50,9 +50,9 @@ void require_sound(Options const& options) {
     if (!std::isfinite(options.pivot_threshold))
         throw Error(Status::usage,
                     fmt::format("a pivot threshold of {} is not a finite number", options.pivot_threshold));
-    if (!(options.pivot_tolerance > 0 && options.pivot_tolerance <= 0.5))
-        throw Error(Status::usage, fmt::format("pivot_tolerance = {} is not above 0 and at most 0.5",
-                                               options.pivot_tolerance));
+    if (!(options.pivot_tolerance > 0 && options.pivot_tolerance <= most_pivot_tolerance))
+        throw Error(Status::usage, fmt::format("pivot_tolerance = {} is not above 0 and at most {}",
+                                               options.pivot_tolerance, most_pivot_tolerance));
     if (options.max_refine_iterations < 0)
         throw Error(Status::usage, fmt::format("max_refine_iterations = {} is negative (0 for the default)",
                                                options.max_refine_iterations));

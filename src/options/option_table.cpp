@@ -79,6 +79,17 @@ constexpr OptionRow real(OptionHeading const& heading, std::string_view unset = 
     return row;
 }
 
+constexpr OptionRow pivot_tolerance(OptionHeading const& heading) {
+    OptionRow row{heading, OptionType::real};
+    row.set = [](Options& options, OptionRow const& self, std::string_view text) {
+        options.pivot_tolerance = parse_positive(self.name, text, most_pivot_tolerance);
+    };
+    row.get = [](Options const& options, OptionRow const&) {
+        return fmt::format("{}", options.pivot_tolerance);
+    };
+    return row;
+}
+
 constexpr OptionRow max_memory(OptionHeading const& heading) {
     OptionRow row{heading, OptionType::size};
     row.unset = "none";
@@ -316,10 +327,9 @@ constexpr std::array table = {
         {"pivoting", here, method, "KIND",
          "ldlt, ldlh, lu: static replaces small pivots; delayed eliminates columns without a good pivot "
          "later, in a larger block; auto: delayed where static would replace pivots or lose accuracy"}),
-    real<&Options::pivot_tolerance, -1>(
-        {"pivot-tolerance", here, method, "U",
-         "delayed, auto: least pivot relative to the other entries of its column"},
-        ""),
+    pivot_tolerance({"pivot-tolerance", here, method, "U",
+                     "delayed, auto: least pivot relative to the other entries of its column, above 0 and at "
+                     "most 0.5"}),
     real<&Options::pivot_threshold, -1>(
         {"pivot-threshold", none, accuracy, "SHARE",
          "pivots below this share of the largest entry are replaced",

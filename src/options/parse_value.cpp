@@ -28,11 +28,11 @@ template <class Number> std::optional<Number> whole_number(std::string_view text
     return value;
 }
 
-double parse_real(std::string_view option, std::string_view text, bool zero_allowed) {
+// A finite number for which `fits` holds; `which` says so in words.
+double parse_real(std::string_view option, std::string_view text, auto const& fits, std::string_view which) {
     auto const value = whole_number<double>(text);
-    if (!value || !std::isfinite(*value) || *value < 0 || (*value == 0 && !zero_allowed))
-        throw Error(Status::usage, fmt::format("{} needs a number {}, not '{}'", option,
-                                               zero_allowed ? "that is not negative" : "above zero", text));
+    if (!value || !std::isfinite(*value) || !fits(*value))
+        throw Error(Status::usage, fmt::format("{} needs a number {}, not '{}'", option, which, text));
     return *value;
 }
 
@@ -67,12 +67,15 @@ std::int64_t parse_count(std::string_view option, std::string_view text, std::in
     return *value;
 }
 
-double parse_positive(std::string_view option, std::string_view text) {
-    return parse_real(option, text, false);
+double parse_positive(std::string_view option, std::string_view text, double most) {
+    return parse_real(
+        option, text, [most](double value) { return value > 0 && value <= most; },
+        std::isfinite(most) ? fmt::format("above zero and at most {}", most) : "above zero");
 }
 
 double parse_not_negative(std::string_view option, std::string_view text) {
-    return parse_real(option, text, true);
+    return parse_real(
+        option, text, [](double value) { return value >= 0; }, "that is not negative");
 }
 
 std::uint64_t parse_size(std::string_view option, std::string_view text) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,8 +19,9 @@ std::size_t parse_choice(std::string_view option, std::string_view text,
 std::int64_t parse_count(std::string_view option, std::string_view text, std::int64_t least,
                          std::int64_t most);
 
-/// A finite decimal number above zero, such as 1e-10.
-double parse_positive(std::string_view option, std::string_view text);
+/// A finite decimal number above zero, such as 1e-10, and at most `most`.
+double parse_positive(std::string_view option, std::string_view text,
+                      double most = std::numeric_limits<double>::infinity());
 /// A finite decimal number, zero or above.
 double parse_not_negative(std::string_view option, std::string_view text);
 

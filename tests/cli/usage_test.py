@@ -62,11 +62,18 @@ class Misuse(CommandTest):
         for option, values in {"--threads": ["0", "-1", "two", "2.5", "1e3", "0x2", "99999999999999999999", " 2"],
                                "--nrhs": ["0", "-3", "many"], "--comm-threads": ["3", "-1", "x"],
                                "--tolerance": ["0", "-1", "inf", "nan", "small"],
+                               "--pivot-tolerance": ["0", "5", "nan"],
                                "--max-memory": ["0", "-1G", "4X", "G", "1e9", "4 G", "1..5G", "nan", "9999999999T",
                                                 "0.1B"]}.items():
             for value in values:
                 with self.subTest(option=option, value=value):
-                    self.assertIn(option, self.fail_with(USAGE, "solve", "lap3d:4", f"{option}={value}"))
+                    self.assertIn(option, self.fail_with(USAGE, "solve", "missing.mtx", f"{option}={value}"))
+
+    def test_bounds_that_contradict_each_other(self):
+        bounds = "--min-block-width 300 --max-block-width 100"
+        self.fail_each(USAGE, *((line, bounds.replace(" --", " is above --")) for line in (
+            f"solve missing.mtx {bounds}", f"analyze missing.mtx {bounds}", f"simulate missing.mtx {bounds}",
+            "compare missing.mtx --max-block-width 100 --vary min-block-width=50,300")))
 
     def test_outputs_that_are_one_file(self):
         (self.folder / "link").symlink_to("a.out")

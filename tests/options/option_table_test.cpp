@@ -41,7 +41,7 @@ TEST(Options, EveryValueIsPrintedAsItWasSpelled) {
         {"coarsen", {"none", "CD(4)", "SD(300)F(32)", "auto"}},
         {"supernodes", {"on", "off", "auto"}},
         {"pivoting", {"delayed", "auto", "static"}},
-        {"pivot-tolerance", {"0.1", "0.01"}},
+        {"pivot-tolerance", {"0.1", "0.5", "0.01"}},
         {"runtime", {"tbb", "openmp", "espalier"}},
         {"mixed-precision", {"on", "off"}},
         {"condition", {"on", "off"}},
@@ -169,6 +169,10 @@ TEST(Options, RefuseTextsThatAreNotOneValue) {
         for (char const* name :
              {"tolerance", "amalgamation-fill", "pivot-threshold", "pivot-tolerance", "max-memory"})
             EXPECT_NE(refusal(name, text), "accepted") << name << " " << text;
+    for (char const* text : {"0", "0.51", "5", "nan"})
+        EXPECT_EQ(refusal("pivot-tolerance", text),
+                  "pivot-tolerance needs a number above zero and at most 0.5, not '" + std::string(text) +
+                      "'");
     for (char const* text : {"0", "0.5", "M", "1e30T", "9000000T"})
         EXPECT_NE(refusal("max-memory", text), "accepted") << text;
 }
