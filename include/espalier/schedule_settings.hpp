@@ -30,7 +30,8 @@ struct ScheduleSettings {
     /// Wider supernodes are split into column blocks. 0: wide blocks where a subtree belongs to one worker,
     /// narrower ones for supernodes that many workers share.
     Index max_block_width = 0;
-    /// Least width of the column blocks of a split supernode; 0: half of the largest.
+    /// Least width of the column blocks of a split supernode, at most max_block_width if that is not 0. If
+    /// both cannot hold, column blocks are wider than max_block_width. 0: half of the largest.
     Index min_block_width = 0;
     /// A subtree of the elimination tree becomes one task if it costs at most the whole factorization divided
     /// by the number of workers and by this number.

@@ -32,6 +32,7 @@ void require_sound(Options const& options) {
                                 options.block_size));
     if (options.max_block_width < 0 || options.min_block_width < 0)
         throw Error(Status::usage, "block widths must not be negative (0: chosen automatically)");
+    require_block_widths(options);
     if (options.split_idle < 1)
         throw Error(Status::usage, fmt::format("split_idle must be at least 1, not {}", options.split_idle));
     if (!(options.split_seconds >= 0))
@@ -56,6 +57,13 @@ void require_sound(Options const& options) {
     if (options.max_refine_iterations < 0)
         throw Error(Status::usage, fmt::format("max_refine_iterations = {} is negative (0 for the default)",
                                                options.max_refine_iterations));
+}
+
+void require_block_widths(ScheduleSettings const& settings, std::string_view dashes) {
+    Index const least = settings.min_block_width, most = settings.max_block_width;
+    if (most > 0 && least > most)
+        throw Error(Status::usage, fmt::format("{0}min-block-width {1} is above {0}max-block-width {2}",
+                                               dashes, least, most));
 }
 
 template <class T> void require_square(CscMatrix<T> const& a) {

@@ -15,6 +15,10 @@ namespace espalier {
 /// Error{usage} for numbers out of range, and for options that the method does not have.
 void require_sound(Options const& options);
 
+/// Error{usage} if the least width of column blocks is above the largest. The message names both options,
+/// after `dashes`.
+void require_block_widths(ScheduleSettings const& settings, std::string_view dashes = "");
+
 /// Error{bad_input} naming the sizes.
 template <class T> void require_square(CscMatrix<T> const& a);
 

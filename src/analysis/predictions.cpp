@@ -132,6 +132,7 @@ Prediction simulate(Analysis<T> const& analysis, Simulation const& what, TraceMe
     SimulatedMachine const machine = find_machine(what.machine);
     CostModel const costs = machine.costs(analysis.costs, analysis.planned_scalar());
     MachineModel model = machine.model(what.processes, what.threads);
+    require_block_widths(what);
     if (machine.is_here) model.network = analysis.network;
     std::vector<MachineModel> shapes{model};
     if (what.schedule == SchedulePolicy::automatic && what.threads == 0) add_shapes(shapes);

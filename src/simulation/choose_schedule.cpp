@@ -58,9 +58,8 @@ class ScheduleSearch {
         left_ = std::max(most_tasks, least_simulations * known_.at(default_.splitting).tasks);
         bool const is_parallel = machines_.front().num_workers() > 1;
         if (is_parallel) try_splittings();
-        if (options_.max_block_width == 0)
-            for (Index const width : uniform_widths_to_try)
-                try_with(&ScheduleSettings::max_block_width, width);
+        for (Index const width : uniform_widths_to_try)
+            if (is_allowed(width)) try_with(&ScheduleSettings::max_block_width, width);
         if (is_parallel) {
             try_policies();
             try_groups();
@@ -83,12 +82,17 @@ class ScheduleSearch {
         Index width = widest; ///< The least upper bound of the width of a piece.
     };
 
+    // Whether the search may set max_block_width to this.
+    [[nodiscard]] bool is_allowed(Index width) const {
+        return options_.max_block_width == 0 && width >= options_.min_block_width;
+    }
+
     // Tries wide column blocks, which have fewer tasks, if narrow ones have too many.
     void try_splittings() {
         using enum Splitting;
         for (Splitting const splitting : {one_d, dynamic, two_d}) {
             ScheduleSettings settings = with(default_, SchedulePolicy::dynamic_tree, splitting);
-            if (try_one(settings, best_.machine) || options_.max_block_width > 0) continue;
+            if (try_one(settings, best_.machine) || !is_allowed(widest)) continue;
             settings.max_block_width = widest;
             try_one(settings, best_.machine);
         }
@@ -177,13 +181,12 @@ ScheduleChoice choose_schedule(SupernodalStructure const& whole, CostModel const
 std::vector<PieceWidths> piece_widths(Supernodes const& supernodes, ScheduleSettings const& settings,
                                       int workers) {
     Index const most = settings.max_block_width, least = settings.min_block_width;
-    auto const least_for = [least](Index bound) {
-        Index const half = std::max<Index>(1, bound / 2);
-        return least == 0 ? half : std::min(least, half);
-    };
-    if (most > 0) return uniform_widths(supernodes, {least_for(most), most});
-    std::vector<PieceWidths> widths = widths_for_workers(supernodes, workers);
-    for (PieceWidths& bounds : widths) bounds.least = least_for(bounds.most);
+    std::vector<PieceWidths> widths =
+        most > 0 ? uniform_widths(supernodes, {most, most}) : widths_for_workers(supernodes, workers);
+    for (PieceWidths& bounds : widths) {
+        bounds.most = std::max(bounds.most, least);
+        bounds.least = least > 0 ? least : std::max<Index>(1, bounds.most / 2);
+    }
     return widths;
 }
 

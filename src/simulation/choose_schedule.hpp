@@ -35,7 +35,8 @@ ScheduleChoice choose_schedule(SupernodalStructure const& whole, CostModel const
                                std::span<MachineModel const> machines, ScheduleOptions const& options,
                                Interrupt* interrupt = nullptr);
 
-/// The bounds of the widths of column blocks that these settings ask for, by supernode.
+/// The bounds of the widths of column blocks that these settings ask for, by supernode. The minimum width is
+/// obeyed everywhere: where the default largest width is less, it is raised.
 std::vector<PieceWidths> piece_widths(Supernodes const& supernodes, ScheduleSettings const& settings,
                                       int workers);
 

@@ -14,7 +14,8 @@ struct SymbolicOptions {
     double max_extra_flops = 0.08;   ///< Limit of the work on zeros, relative to the flops; 0: no zeros.
     bool reorder_rows = true;        ///< Reorder the columns inside supernodes so that bloks merge.
     Index max_width = 256;           ///< Split wider supernodes into several cblks.
-    Index min_width = 128;           ///< Minimum width of these cblks; takes precedence over max_width.
+    /// Minimum width of these cblks, at most max_width. They are wider than max_width if both cannot hold.
+    Index min_width = 128;
     /// Number of vertices at the end of the ordering that are not eliminated. They become one dense
     /// supernode, the Schur complement (BlockStructure::first_kept_cblk).
     Index kept_vertices = 0;

@@ -56,5 +56,19 @@ TEST(RequireNoZeroRow, FindsRowsOfZerosOnEachThread) {
     }
 }
 
+TEST(RequireBlockWidths, RefusesALeastWidthAboveTheLargest) {
+    auto const message = [](Index least, Index most) {
+        Options options;
+        options.min_block_width = least;
+        options.max_block_width = most;
+        std::string text;
+        return status_of([&] { require_sound(options); }, &text) == Status::usage ? text : "accepted";
+    };
+    EXPECT_EQ(message(300, 100), "min-block-width 300 is above max-block-width 100");
+    EXPECT_EQ(message(100, 100), "accepted");
+    EXPECT_EQ(message(300, 0), "accepted");
+    EXPECT_EQ(message(0, 1), "accepted");
+}
+
 } // namespace
 } // namespace espalier

@@ -69,6 +69,13 @@ class Analyze(CommandTest):
         for word in ("n = 216", "entries", "flop", "supernode", "column block", "height", "memory"):
             self.assertIn(word, text)
 
+    def test_the_least_width_of_column_blocks_is_obeyed(self):
+        n = 400  # a dense matrix, of one supernode
+        call = ("analyze", self.write_matrix("a.mtx", n, {(i, j): 1.0 + n * (i == j) for i in range(n) for j in range(i + 1)},
+                                             "symmetric"), "--threads", 1)
+        cblks = {least: self.report(*call, "--min-block-width", least)["analysis"]["cblks"] for least in (100, 190, 201)}
+        self.assertEqual(cblks, {100: 2, 190: 2, 201: 1})
+
     def test_memory_limit(self):
         needed = self.report("analyze", "lap3d:8", "--threads", 1)["analysis"]["memory_bytes"]
         self.assertEqual(self.succeed("analyze", "lap3d:8", "--threads", 1, "--max-memory", needed, "--quiet", "--json",

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/status_of.hpp"
 #include "symbolic/graphs.hpp"
 
@@ -93,6 +95,39 @@ TEST(ChooseSchedule, KeepsGivenWidthsAndWhatItDoesNotChoose) {
     defaults.max_block_width = 24;
     defaults.allocation = Allocation::interleave;
     EXPECT_DOUBLE_EQ(choice.default_seconds, predicted(model, defaults));
+}
+
+TEST(ChooseSchedule, KeepsAGivenLeastWidth) {
+    ScheduleOptions options = automatic();
+    options.min_block_width = 150;
+    for (MachineModel const& model : {machine(1, 1, 1), machine(4, 16, 2)}) {
+        ScheduleChoice const choice = choose_schedule(box(), costs(), {&model, 1}, options);
+        EXPECT_EQ(choice.settings.min_block_width, 150);
+        Index const most = choice.settings.max_block_width;
+        EXPECT_TRUE(most == 0 || most >= 150) << most;
+        EXPECT_DOUBLE_EQ(choice.seconds, predicted(model, choice.settings));
+    }
+}
+
+TEST(PieceWidthsOfSettings, TheLeastWidthIsObeyed) {
+    auto const& supernodes = box().supernodes;
+    Index const widest = std::ranges::max(supernodes.width);
+    for (Index const least : {1, 20, 100, 200, 300})
+        for (Index const most : {0, 100, 250, 300}) {
+            if (most > 0 && least > most) continue;
+            ScheduleSettings settings;
+            settings.min_block_width = least;
+            settings.max_block_width = most;
+            auto const structure = split_structure(box(), piece_widths(supernodes, settings, 64));
+            Index pieces = 0;
+            std::vector<Index> width(structure.num_supernodes, 0);
+            for (Cblk const& cblk : structure.cblks) width[cblk.supernode] += cblk.width();
+            for (Cblk const& cblk : structure.cblks) {
+                EXPECT_GE(cblk.width(), std::min(least, width[cblk.supernode])) << least << " " << most;
+                pieces += cblk.width() < width[cblk.supernode] ? 1 : 0;
+            }
+            EXPECT_EQ(pieces > 0, std::max(2 * least, most + 1) <= widest) << least << " " << most;
+        }
 }
 
 TEST(ChooseSchedule, TakesTheBestShapeOfTheMachine) {

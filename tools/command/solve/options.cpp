@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "analysis/checks.hpp"
 #include "core/suggest.hpp"
 #include "generators/generators.hpp"
 
@@ -108,6 +109,7 @@ void check(RunOptions const& run) {
         throw Error(Status::usage,
                     fmt::format("--null-space needs A x = b; it cannot be combined with --operation {}",
                                 to_string(run.op)));
+    require_block_widths(run.library, "--");
     if (run.quiet && run.verbose) throw Error(Status::usage, "--quiet and --verbose contradict each other");
     refuse_same_files({{"--json", run.json},
                        {"--output", run.output},
