@@ -129,6 +129,7 @@ template <class T> class SmallVectors {
     void project(DenseMatrix<T>& s, Index keep) {
         DenseMatrix<T> image, right;
         rows_.reduction().all_succeed([&] {
+            check(options_.interrupt);
             image = dense<T>(m_, s.cols);
             right = dense<T>(s.cols, s.cols);
         });

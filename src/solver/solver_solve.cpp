@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/checks.hpp"
+#include "core/progress.hpp"
 #include "core/timer.hpp"
 #include "distributed/backward_error.hpp"
 #include "kernels/blas.hpp"
@@ -279,6 +280,7 @@ template <class T> NullSpace<T> Solver<T>::State::null_space(CscMatrix<T> const&
         throw Error(Status::usage,
                     fmt::format("a tolerance of {} for singular values is not in [0, 1)", tolerance));
     SingleThreadedBlas const blas;
+    ProgressScope const phase(progress(), "null space", 0);
     Index const n = system_->order;
     NullSpaceOptions run;
     run.tolerance = tolerance;
