@@ -219,6 +219,8 @@ struct Prediction {
     double message_bytes = 0;               ///< Bytes of these messages: the communication volume.
     std::vector<double> idle_s;             ///< Idle time of each worker, process by process.
     std::vector<ProcessPrediction> process; ///< One entry for each process.
+    /// The analysis with the column blocks of this schedule and the memory of its processes.
+    AnalysisReport analysis;
     /// Settings that have no effect on this schedule, one sentence each.
     std::vector<std::string> notes;
 };

@@ -117,7 +117,7 @@ template <class T> std::shared_ptr<EarlierOrdering const> Analysis<T>::ordering_
     return earlier;
 }
 
-template <class T> void Analysis<T>::fill(AnalysisReport& report) const {
+template <class T> void Analysis<T>::fill(AnalysisReport& report, Planned const& of) const {
     report.ordering_s = ordering_s;
     report.symbolic_s = symbolic_s;
     report.mapping_s = mapping_s;
@@ -141,25 +141,30 @@ template <class T> void Analysis<T>::fill(AnalysisReport& report) const {
         report.largest_diagonal_block = simplicial_lu->largest_block;
         return fill_simplicial(*simplicial_lu, simplicial_lu->bytes(sizeof(T), working_entries));
     }
+    BlockStructure const& blocks = of.structure;
     double const sides = form.has_upper() ? 2 : 1;
     report.compressed_vertices = compressed_vertices;
     report.nnz_factor =
-        form.has_upper() ? 2 * structure.nnz_factor - structure.first_kept_col() : structure.nnz_factor;
-    report.flops = structure.flops * sides * flop_factor<T>;
-    report.flops_stored = structure.stored_flops * sides * flop_factor<T>;
-    report.supernodes = structure.num_supernodes;
-    report.cblks = structure.num_cblks();
-    report.bloks = structure.num_bloks();
-    report.tree_height = structure.tree_height;
-    report.tree_depth = tree_depth(structure);
-    report.predicted_factor_s = plan.makespan;
-    report.predicted_solve_s = plan.solve_seconds;
-    report.factor_bytes = panel_bytes(structure, form, panel_format().scalar_bytes);
+        form.has_upper() ? 2 * blocks.nnz_factor - blocks.first_kept_col() : blocks.nnz_factor;
+    report.flops = blocks.flops * sides * flop_factor<T>;
+    report.flops_stored = blocks.stored_flops * sides * flop_factor<T>;
+    report.supernodes = blocks.num_supernodes;
+    report.cblks = blocks.num_cblks();
+    report.bloks = blocks.num_bloks();
+    report.tree_height = blocks.tree_height;
+    report.tree_depth = tree_depth(blocks);
+    report.predicted_factor_s = of.plan.makespan;
+    report.predicted_solve_s = of.plan.solve_seconds;
+    report.factor_bytes = panel_bytes(blocks, form, panel_format().scalar_bytes);
     report.nnz_stored = 0;
-    for (Cblk const& cblk : structure.cblks) report.nnz_stored += panel_size(cblk, form);
-    report.memory_bytes = memory_bytes(planned_scalar());
-    auto const bytes = memory_of_processes(planned_scalar());
-    report.memory_bytes_of_process.assign(bytes.begin(), bytes.end());
+    report.memory_bytes = 0;
+    for (Cblk const& cblk : blocks.cblks) report.nnz_stored += panel_size(cblk, form);
+    report.memory_bytes_of_process.clear();
+    for (Index p = 0; p < std::ssize(of.needs); ++p) {
+        std::uint64_t const bytes = memory_bytes(of, planned_scalar(), p);
+        report.memory_bytes_of_process.push_back(static_cast<double>(bytes));
+        report.memory_bytes = std::max(report.memory_bytes, bytes);
+    }
 }
 
 #define ESPALIER_INSTANTIATE(T) template struct Analysis<T>;

@@ -34,6 +34,12 @@ template <class T> struct Analysis {
         std::uint64_t solve_entries = 0; ///< Entries of the workspace of a solve with one right-hand side.
         Index rows = 0;                  ///< Rows that the process owns.
     };
+    /// What depends on the machine of a plan: that of the analysis, or another one.
+    struct Planned {
+        BlockStructure const& structure; ///< After wide supernodes are split.
+        SharedPlan const& plan;
+        std::span<Needs const> needs; ///< Of each process.
+    };
 
     PatternFingerprint pattern; ///< Fingerprint of the pattern of the matrix.
     std::uint64_t values = 0;   ///< Hash of the values of the matrix; 0 without supernodes.
@@ -61,6 +67,10 @@ template <class T> struct Analysis {
     double flops_of_new_ordering = 0;
     double ordering_s = 0, symbolic_s = 0, mapping_s = 0;
 
+    [[nodiscard]] Planned planned() const { return {structure, plan, needs}; }
+    /// The needs of each process, for plans of `blocks`, a structure that split() returned.
+    [[nodiscard]] std::vector<Needs> needs_of(BlockStructure const& blocks, ProcessPlans const& plans) const;
+
     [[nodiscard]] bool is_simplicial() const { return simplicial_lu || simplicial_ldl; }
     /// The settings for the plan of a factorization on one of these machines. Error{cancelled}.
     [[nodiscard]] ScheduleChoice choose_schedule(ScheduleSettings const& given, CostModel const& model,
@@ -72,16 +82,14 @@ template <class T> struct Analysis {
     [[nodiscard]] ScheduleReport describe(ScheduleChoice const& made, int workers) const;
 
     /// The memory in bytes that the factorization, and a solve and refinement with one right-hand side, need
-    /// in addition to the matrix, with panels in `factor_scalar`: for one process, or for the process that
-    /// needs most.
-    [[nodiscard]] std::uint64_t memory_bytes(Scalar factor_scalar) const;
+    /// in addition to the matrix on a process, with panels in `factor_scalar`.
     [[nodiscard]] std::uint64_t memory_bytes(Scalar factor_scalar, Index process) const;
     /// memory_bytes() of each process.
     [[nodiscard]] std::vector<std::uint64_t> memory_of_processes(Scalar factor_scalar) const;
     /// The part of this memory that remains between calls, and the workspace of a sweep with one vector.
     [[nodiscard]] std::uint64_t factor_bytes(Scalar factor_scalar, Index process) const;
     /// The memory of memory_bytes() that is expected to be used: Cholesky, if it was chosen, succeeds.
-    [[nodiscard]] std::uint64_t expected_bytes(Index process) const;
+    [[nodiscard]] std::uint64_t expected_bytes(Planned const& of, Index process) const;
     /// The memory of the vectors of a call.
     [[nodiscard]] std::uint64_t call_bytes(CallMemory const& call, Scalar factor_scalar, Index process) const;
     /// Whether factors are stored in lower precision. Never with a Schur complement.
@@ -100,12 +108,19 @@ template <class T> struct Analysis {
     [[nodiscard]] bool has_stale_scaling(CscMatrix<T> const& matrix, Interrupt* interrupt) const;
     /// The ordering for the analysis of another pattern with as many rows. Null if this analysis has none.
     [[nodiscard]] std::shared_ptr<EarlierOrdering const> ordering_to_adapt() const;
-    /// Sets all fields of the report except total_s.
-    void fill(AnalysisReport& report) const;
+    /// Sets all fields of the report, for a plan of this or another machine, except total_s and
+    /// predicted_peak_bytes.
+    void fill(AnalysisReport& report, Planned const& of) const;
 
   private:
-    [[nodiscard]] std::uint64_t factor_bytes(Scalar factor_scalar, Index process, bool may_fall_back) const;
-    [[nodiscard]] std::uint64_t refinement_bytes(Scalar factor_scalar, Index process) const;
+    [[nodiscard]] bool may_fall_back() const;
+    [[nodiscard]] std::uint64_t memory_bytes(Planned const& of, Scalar factor_scalar, Index process) const;
+    [[nodiscard]] std::uint64_t factor_bytes(Planned const& of, Scalar factor_scalar, Index process,
+                                             bool falls_back) const;
+    [[nodiscard]] std::uint64_t refinement_bytes(Planned const& of, Scalar factor_scalar,
+                                                 Index process) const;
+    [[nodiscard]] std::uint64_t call_bytes(Planned const& of, CallMemory const& call, Scalar factor_scalar,
+                                           Index process) const;
 };
 
 /// The environment of an analysis.

@@ -4,13 +4,29 @@
 #include "analysis/analysis.hpp"
 #include "factor/factorize.hpp"
 #include "refine/refine.hpp"
+#include "simulation/local_structure.hpp"
+#include "solve/solve.hpp"
 #include "solve/sweep.hpp"
 
 namespace espalier {
 
-template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar) const {
-    auto const bytes = memory_of_processes(factor_scalar);
-    return bytes.empty() ? 0 : std::ranges::max(bytes);
+template <class T> auto Analysis<T>::needs_of(BlockStructure const& blocks, ProcessPlans const& plans) const
+    -> std::vector<Needs> {
+    std::vector<Needs> result;
+    bool const alone = plans.of_process.size() == 1;
+    for (std::size_t p = 0; p < plans.of_process.size(); ++p) {
+        BlockStructure const& own = alone ? blocks : plans.structures[p];
+        Index const rows = alone ? blocks.n : std::ssize(own.unknowns);
+        result.push_back({structure_bytes(own), solve_workspace_bytes(own, plans.of_process[p], 1), rows});
+    }
+    Needs& root = result.front();
+    root.structure_bytes += bytes_of(supernodal);
+    // Assembly maps are made from the whole structure. Rows are exchanged by their owners and by the
+    // caller's.
+    if (!alone)
+        root.structure_bytes +=
+            structure_bytes(blocks) + 2 * sizeof(Index) * static_cast<std::uint64_t>(blocks.n);
+    return result;
 }
 
 template <class T> std::vector<std::uint64_t> Analysis<T>::memory_of_processes(Scalar factor_scalar) const {
@@ -20,29 +36,40 @@ template <class T> std::vector<std::uint64_t> Analysis<T>::memory_of_processes(S
 }
 
 template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar, Index process) const {
-    return factor_bytes(factor_scalar, process) + refinement_bytes(factor_scalar, process);
+    return memory_bytes(planned(), factor_scalar, process);
+}
+template <class T>
+std::uint64_t Analysis<T>::memory_bytes(Planned const& of, Scalar factor_scalar, Index process) const {
+    return factor_bytes(of, factor_scalar, process, may_fall_back()) +
+           refinement_bytes(of, factor_scalar, process);
 }
 
-template <class T> std::uint64_t Analysis<T>::expected_bytes(Index process) const {
-    return factor_bytes(planned_scalar(), process, false) + refinement_bytes(planned_scalar(), process);
+template <class T> std::uint64_t Analysis<T>::expected_bytes(Planned const& of, Index process) const {
+    return factor_bytes(of, planned_scalar(), process, false) +
+           refinement_bytes(of, planned_scalar(), process);
 }
 
-template <class T> std::uint64_t Analysis<T>::refinement_bytes(Scalar factor_scalar, Index process) const {
-    VectorLayout const layout{needs.size() == 1, needs.size() > 1 || system.is_permuted(),
-                              system.is_scaled()};
-    Offset const stored = working_entries / std::ssize(needs);
-    return call_bytes(memory_of_refinement(layout, 1, 1, least_vectors(RefineMethod::ir)), factor_scalar,
+template <class T>
+std::uint64_t Analysis<T>::refinement_bytes(Planned const& of, Scalar factor_scalar, Index process) const {
+    std::size_t const processes = of.needs.size();
+    VectorLayout const layout{processes == 1, processes > 1 || system.is_permuted(), system.is_scaled()};
+    Offset const stored = working_entries / static_cast<Offset>(processes);
+    return call_bytes(of, memory_of_refinement(layout, 1, 1, least_vectors(RefineMethod::ir)), factor_scalar,
                       process) +
-           error_bytes<T>(needs[process].rows, stored, plan.machine.threads, system.is_scaled());
+           error_bytes<T>(of.needs[process].rows, stored, of.plan.machine.threads, system.is_scaled());
 }
 
 template <class T>
 std::uint64_t Analysis<T>::call_bytes(CallMemory const& call, Scalar factor_scalar, Index process) const {
+    return call_bytes(planned(), call, factor_scalar, process);
+}
+template <class T> std::uint64_t Analysis<T>::call_bytes(Planned const& of, CallMemory const& call,
+                                                         Scalar factor_scalar, Index process) const {
     bool const narrow = factor_scalar != scalar_of<T>;
     std::size_t const bytes = narrow ? sizeof(Narrow<T>) : sizeof(T);
-    Needs const& own = needs[process];
+    Needs const& own = of.needs[process];
     Index const columns =
-        call.own + (process == 0 ? call.whole * structure.n / std::max<Index>(1, own.rows) : 0);
+        call.own + (process == 0 ? call.whole * of.structure.n / std::max<Index>(1, own.rows) : 0);
     Index const swept = std::min(call.swept, Sweep<T>::max_vectors);
     return static_cast<std::uint64_t>(own.rows) *
                (static_cast<std::uint64_t>(columns) * sizeof(T) +
@@ -50,47 +77,53 @@ std::uint64_t Analysis<T>::call_bytes(CallMemory const& call, Scalar factor_scal
            (swept > 1 ? own.solve_entries * static_cast<std::uint64_t>(swept - 1) * bytes : 0);
 }
 
-template <class T> std::uint64_t Analysis<T>::factor_bytes(Scalar factor_scalar, Index process) const {
-    // If auto chose llh, the solver may fall back to ldlh, which needs a larger workspace and a scaled copy.
-    return factor_bytes(factor_scalar, process,
-                        form.kind == Factorization::llh && options.factorization == Factorization::automatic);
+// If auto chose llh, the solver may fall back to ldlh, which needs a larger workspace and a scaled copy.
+template <class T> bool Analysis<T>::may_fall_back() const {
+    return form.kind == Factorization::llh && options.factorization == Factorization::automatic;
 }
 
-template <class T>
-std::uint64_t Analysis<T>::factor_bytes(Scalar factor_scalar, Index process, bool may_fall_back) const {
+template <class T> std::uint64_t Analysis<T>::factor_bytes(Scalar factor_scalar, Index process) const {
+    return factor_bytes(planned(), factor_scalar, process, may_fall_back());
+}
+template <class T> std::uint64_t Analysis<T>::factor_bytes(Planned const& of, Scalar factor_scalar,
+                                                           Index process, bool falls_back) const {
     bool const narrow = factor_scalar != scalar_of<T>;
-    bool const alone = needs.size() == 1;
+    bool const alone = of.needs.size() == 1;
     std::size_t const bytes = narrow ? sizeof(Narrow<T>) : sizeof(T);
-    FactorForm const largest{may_fall_back ? Factorization::ldlh : form.kind};
+    FactorForm const largest{falls_back ? Factorization::ldlh : form.kind};
     auto const entries = static_cast<std::uint64_t>(working_entries);
     // The plan counts panels and fan-in blocks in one of the two precisions.
     double const ratio = static_cast<double>(bytes) / panel_format().scalar_bytes;
-    std::uint64_t const panels = alone ? panel_bytes(structure, form, bytes)
-                                       : static_cast<std::uint64_t>(plan.memory_of_process[process] * ratio);
+    std::uint64_t const panels = alone
+                                     ? panel_bytes(of.structure, form, bytes)
+                                     : static_cast<std::uint64_t>(of.plan.memory_of_process[process] * ratio);
     // Measured: the buffers that the MPI library allocates for the first blocks.
     std::uint64_t const library = alone ? 0 : std::uint64_t{8} << 20;
     std::uint64_t const everywhere =
-        panels + library + workspace_bytes(structure, largest, bytes, plan.machine.threads) +
-        (may_delay(options.pivoting) ? saved_panel_bytes(structure, form, bytes, plan.machine.threads) : 0) +
-        needs[process].solve_entries * bytes + needs[process].structure_bytes;
+        panels + library + workspace_bytes(of.structure, largest, bytes, of.plan.machine.threads) +
+        (may_delay(options.pivoting) ? saved_panel_bytes(of.structure, form, bytes, of.plan.machine.threads)
+                                     : 0) +
+        of.needs[process].solve_entries * bytes + of.needs[process].structure_bytes;
     // Each process stores its part of the assembly map, of the values, and of the matrix for refinement.
     // Process 0 also stores the places of all values.
-    std::uint64_t const part = entries / needs.size();
+    std::uint64_t const part = entries / of.needs.size();
     std::uint64_t const assembly =
         alone ? AssemblyMap::bytes_for(working_entries)
               : part * (AssemblyMap::bytes_for(1) + bytes + sizeof(T) + sizeof(Index));
     if (process > 0) return everywhere + assembly;
     return everywhere + assembly + (alone ? 0 : entries * (sizeof(Offset) + bytes)) +
-           (system.is_identity() && !may_fall_back ? 0 : entries * (sizeof(T) + sizeof(Index))) +
+           (system.is_identity() && !falls_back ? 0 : entries * (sizeof(T) + sizeof(Index))) +
            (narrow ? entries * (sizeof(Narrow<T>) + sizeof(Index)) : 0);
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template std::uint64_t Analysis<T>::memory_bytes(Scalar) const;                                          \
+    template std::vector<Analysis<T>::Needs> Analysis<T>::needs_of(BlockStructure const&,                    \
+                                                                   ProcessPlans const&) const;               \
     template std::uint64_t Analysis<T>::memory_bytes(Scalar, Index) const;                                   \
     template std::vector<std::uint64_t> Analysis<T>::memory_of_processes(Scalar) const;                      \
     template std::uint64_t Analysis<T>::factor_bytes(Scalar, Index) const;                                   \
-    template std::uint64_t Analysis<T>::expected_bytes(Index) const;                                         \
+    template std::uint64_t Analysis<T>::memory_bytes(Planned const&, Scalar, Index) const;                   \
+    template std::uint64_t Analysis<T>::expected_bytes(Planned const&, Index) const;                         \
     template std::uint64_t Analysis<T>::call_bytes(CallMemory const&, Scalar, Index) const;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 

@@ -20,7 +20,6 @@
 #include "matrix/adjacency.hpp"
 #include "matrix/convert.hpp"
 #include "scaling/matching.hpp"
-#include "solve/solve.hpp"
 
 namespace espalier {
 
@@ -415,24 +414,11 @@ template <class T> class Analyzer {
         std::string const note =
             splitting_without_effect(settings, machine.num_workers(), plans.shared.cuts_panels);
         if (!note.empty()) context_.note(note);
-        for (Index p = 0; p < machine.processes; ++p) {
-            bool const alone = machine.processes == 1;
-            BlockStructure const& own = alone ? analysis_.structure : plans.structures[p];
-            Index const rows = alone ? analysis_.structure.n : std::ssize(own.unknowns);
-            analysis_.needs.push_back(
-                {structure_bytes(own), solve_workspace_bytes(own, plans.of_process[p], 1), rows});
-        }
-        auto& root = analysis_.needs.front();
-        root.structure_bytes += bytes_of(analysis_.supernodal);
-        if (machine.processes == 1) {
+        analysis_.needs = analysis_.needs_of(analysis_.structure, plans);
+        if (machine.processes == 1)
             static_cast<LocalPlan&>(analysis_.plan) = std::move(plans.of_process.front());
-        } else {
-            // Assembly maps are made from the whole structure. Rows are exchanged by their owners and by the
-            // caller's.
-            root.structure_bytes += structure_bytes(analysis_.structure) +
-                                    2 * sizeof(Index) * static_cast<std::uint64_t>(analysis_.structure.n);
+        else
             analysis_.plans = std::move(plans);
-        }
         analysis_.mapping_s += timer.seconds();
     }
 

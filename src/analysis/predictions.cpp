@@ -31,11 +31,8 @@ ProcessPrediction describe(Schedule const& schedule, Index p, std::uint64_t othe
             .local_share = use.bytes > 0 ? use.local_bytes / use.bytes : 1};
 }
 
-// Makes the plans that several processes get.
-void add_plans(Prediction& prediction, BlockStructure const& structure, Schedule schedule,
-               ScheduleSettings const& settings) {
-    Timer const timer;
-    ProcessPlans const plans = deal_schedule(structure, std::move(schedule), {settings});
+// The plans that several processes get.
+void add_plans(Prediction& prediction, ProcessPlans const& plans, Timer const& timer) {
     for (Index p = 0; p < prediction.processes; ++p) {
         ProcessPrediction& one = prediction.process[p];
         one.plan_bytes = static_cast<double>(packed_plan(plans, static_cast<int>(p)).size());
@@ -75,10 +72,16 @@ template <class T> Prediction describe(Analysis<T> const& analysis, BlockStructu
     for (Index p = 0; p < prediction.processes; ++p)
         prediction.process.push_back(describe(schedule, p, workspace));
     for (std::int32_t const p : schedule.process_of_cblk) ++prediction.process[p].cblks;
+    Timer const timer;
+    ProcessPlans const plans = deal_schedule(structure, std::move(schedule), {choice.settings});
     if (prediction.processes == 1)
         prediction.process.front().memory_bytes += static_cast<double>(structure_bytes(structure));
     else
-        add_plans(prediction, structure, std::move(schedule), choice.settings);
+        add_plans(prediction, plans, timer);
+    auto const needs = analysis.needs_of(structure, plans);
+    typename Analysis<T>::Planned const planned{structure, plans.shared, needs};
+    analysis.fill(prediction.analysis, planned);
+    prediction.analysis.predicted_peak_bytes = analysis.expected_bytes(planned, 0);
     return prediction;
 }
 
@@ -129,10 +132,10 @@ template <class T> Prediction predict(Analysis<T> const& analysis, Topology cons
 
 template <class T>
 Prediction simulate(Analysis<T> const& analysis, Simulation const& what, TraceMetadata metadata) {
+    require_block_widths(what);
     SimulatedMachine const machine = find_machine(what.machine);
     CostModel const costs = machine.costs(analysis.costs, analysis.planned_scalar());
     MachineModel model = machine.model(what.processes, what.threads);
-    require_block_widths(what);
     if (machine.is_here) model.network = analysis.network;
     std::vector<MachineModel> shapes{model};
     if (what.schedule == SchedulePolicy::automatic && what.threads == 0) add_shapes(shapes);

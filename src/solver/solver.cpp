@@ -116,7 +116,7 @@ template <class T> void Solver<T>::State::begin_reports() {
 // On process 0, which had `resident` bytes in use before the analysis.
 template <class T> void Solver<T>::State::report_analysis(std::uint64_t resident) {
     bool const is_incomplete = analysis_->incomplete.has_value(), is_simplicial = analysis_->is_simplicial();
-    analysis_->fill(report.analysis);
+    analysis_->fill(report.analysis, analysis_->planned());
     report.factorization = analysis_->form.kind;
     report.ordering = analysis_->ordering;
     report.method = analysis_->options.method;
@@ -124,9 +124,9 @@ template <class T> void Solver<T>::State::report_analysis(std::uint64_t resident
     if (!is_incomplete && !is_simplicial)
         report.schedule = analysis_->describe(analysis_->choice, report.processes * report.threads);
     if (!is_incomplete)
-        report.analysis.predicted_peak_bytes =
-            std::max(peak_memory(), resident + (is_simplicial ? report.analysis.memory_bytes
-                                                              : analysis_->expected_bytes(0)));
+        report.analysis.predicted_peak_bytes = std::max(
+            peak_memory(), resident + (is_simplicial ? report.analysis.memory_bytes
+                                                     : analysis_->expected_bytes(analysis_->planned(), 0)));
 }
 
 template <class T>

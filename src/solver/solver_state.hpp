@@ -269,6 +269,8 @@ template <class T> struct Solver<T>::State {
     [[nodiscard]] bool panels_are_cut() const {
         return analysis_->plan.cuts_panels && analysis_->plan.settings.splitting == Splitting::two_d;
     }
+    // Completes Prediction::analysis by what this solver measured.
+    [[nodiscard]] Prediction with_times_and_peak(Prediction prediction) const;
     [[nodiscard]] ProgressSink* progress() const { return context_.is_root() ? options.progress : nullptr; }
     /// The unknowns of a Schur complement on process 0; empty on other processes.
     [[nodiscard]] std::span<Index const> kept_unknowns() const {

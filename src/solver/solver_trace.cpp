@@ -35,8 +35,9 @@ template <class T> Prediction Solver<T>::State::predict(int processes, int threa
         throw Error(Status::usage, "predictions need an analysis; call analyze first, and again after a "
                                    "change of threads or topology");
     require("predict", {Need::complete, Need::supernodes});
-    return espalier::predict(*analysis_, context_.topology(), processes, threads, trace_path,
-                             trace_metadata(context_.topology(), report, options.allocation, matrix_name));
+    return with_times_and_peak(
+        espalier::predict(*analysis_, context_.topology(), processes, threads, trace_path,
+                          trace_metadata(context_.topology(), report, options.allocation, matrix_name)));
 }
 
 template <class T> Prediction Solver<T>::State::simulate(Simulation const& what) const {
@@ -44,8 +45,16 @@ template <class T> Prediction Solver<T>::State::simulate(Simulation const& what)
         throw Error(Status::usage, "simulations need an analysis; call analyze first, and again after a "
                                    "change of threads or topology");
     require("simulate", {Need::complete, Need::supernodes});
-    return espalier::simulate(
-        *analysis_, what, trace_metadata(context_.topology(), report, options.allocation, what.matrix_name));
+    return with_times_and_peak(espalier::simulate(
+        *analysis_, what, trace_metadata(context_.topology(), report, options.allocation, what.matrix_name)));
+}
+
+template <class T> Prediction Solver<T>::State::with_times_and_peak(Prediction prediction) const {
+    std::uint64_t const resident =
+        report.analysis.predicted_peak_bytes - analysis_->expected_bytes(analysis_->planned(), 0);
+    prediction.analysis.total_s = report.analysis.total_s;
+    prediction.analysis.predicted_peak_bytes += resident;
+    return prediction;
 }
 
 template <class T>

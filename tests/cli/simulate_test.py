@@ -58,6 +58,27 @@ class Simulate(CommandTest):
         self.assertIn("static schedule", notes(4, "dynamic", *wide)[0])
         self.assertEqual(notes(4, "2d", *wide), [])
 
+    def test_the_structure_and_the_memory_are_those_of_the_simulated_machine(self):
+        base = ["lap3d:20", "--calibration", "off"]
+        here = self.report("analyze", *base, "--threads", 1)["analysis"]
+        for processes, machine in ((1, "core:16"), (4, "core:16")):
+            asked = ["simulate", *base, "--machine", machine, "--processes", processes]
+            report = self.report(*asked)
+            analysis, of_processes = report["analysis"], report["prediction"]["process"]
+            self.assertNotEqual(analysis["cblks"], here["cblks"])
+            self.assertEqual(sum(process["cblks"] for process in of_processes), analysis["cblks"])
+            memory = analysis["memory_bytes_of_process"]
+            self.assertEqual(len(memory), processes)
+            self.assertEqual(max(memory), analysis["memory_bytes"])
+            for process, of_all in zip(of_processes, memory):
+                self.assertGreater(of_all, process["memory_bytes"])
+            predicted = self.report("analyze", *base, "--processes", processes, "--threads", 16)["analysis"]
+            for name in ("cblks", "bloks", "tree_depth", "nnz_stored"):
+                self.assertEqual(predicted[name], analysis[name], name)
+            text = self.succeed(*asked)
+            self.assertRegex(text, rf"structure +[\d,]+ supernodes, {analysis['cblks']:,} column blocks")
+        self.assertRegex(text, r"memory +[\d.]+ MiB for the factorization on all processes, at most [\d.]+ MiB on one, ")
+
     def test_the_text_says_how_many_tasks_are_divided(self):
         asked = ["simulate", "elast3d:16", "--calibration", "off", "--machine", "core:16", "--schedule", "dynamic", "--split"]
         found = self.report(*asked, "dynamic")["prediction"]

@@ -50,8 +50,13 @@ void add_analysis(Table& table, AnalysisReport const& analysis) {
                counted(analysis.cblks, "column block"), counted(analysis.bloks, "block"));
     table.line("  tree", "height {}, depth {}", counted(analysis.tree_height, "column"),
                counted(analysis.tree_depth, "column block"));
-    table.line("  memory", "{} for the factorization, {} of it coefficients",
-               readable_bytes(static_cast<double>(analysis.memory_bytes)),
+    bool const alone = analysis.memory_bytes_of_process.size() == 1;
+    table.line("  memory", "{} for the factorization{}, {} of it coefficients",
+               readable_bytes(std::reduce(analysis.memory_bytes_of_process.begin(),
+                                          analysis.memory_bytes_of_process.end())),
+               alone ? ""
+                     : fmt::format(" on all processes, at most {} on one",
+                                   readable_bytes(static_cast<double>(analysis.memory_bytes))),
                readable_bytes(static_cast<double>(analysis.factor_bytes)));
 }
 

@@ -63,8 +63,7 @@ void Run::take(Prediction prediction) {
     report.threads = prediction.threads;
     report.comm_threads = prediction.comm_threads;
     report.schedule = prediction.schedule;
-    report.analysis.predicted_factor_s = prediction.factor_s;
-    report.analysis.predicted_solve_s = prediction.solve_s;
+    report.analysis = prediction.analysis;
     for (std::string const& note : prediction.notes)
         if (std::ranges::count(report.notes, note) == 0) report.notes.push_back(note);
     record.prediction = std::move(prediction);
