@@ -114,10 +114,10 @@ bool prefers_no_supernodes(SimplicialPlan const& plan) {
 Offset most_entries(SimplicialPlan const& plan) {
     double const by_flops = plan.flops / flops_per_second,
                  by_entries = predicted_seconds(plan) - by_flops + seconds_of_solve(plan);
-    double const allowed = 2 * supernodal_seconds(plan);
+    double const allowed = supernodal_seconds(plan);
     double const ratio =
         2 * allowed / (by_entries + std::sqrt(by_entries * by_entries + 4 * by_flops * allowed));
-    return static_cast<Offset>(std::max(1.0, ratio) * static_cast<double>(plan.nnz_factor));
+    return static_cast<Offset>(std::max(1.25, ratio) * static_cast<double>(plan.nnz_factor));
 }
 
 } // namespace espalier

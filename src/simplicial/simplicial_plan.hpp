@@ -33,8 +33,8 @@ double predicted_seconds(SimplicialPlan const& plan);
 /// more for each column.
 bool prefers_no_supernodes(SimplicialPlan const& plan);
 
-/// The number of entries of L + U, more than planned because of pivots outside of the diagonal, at which
-/// supernodes are predicted to be twice as fast.
+/// The number of entries of L + U, at least a quarter more than planned because of pivots outside of the
+/// diagonal, from which on supernodes are predicted to be faster.
 Offset most_entries(SimplicialPlan const& plan);
 
 } // namespace espalier
