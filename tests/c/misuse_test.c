@@ -155,7 +155,7 @@ static void options(espalier_solver* solver) {
     USAGE("block-size needs", espalier_set_block_size(solver, 7));
     USAGE("supernodes = 3", espalier_set_supernodes(solver, (espalier_toggle)3));
     USAGE("pivoting = 3", espalier_set_pivoting(solver, (espalier_pivoting)3));
-    USAGE("pivot_tolerance = 0.75", espalier_set_pivot_tolerance(solver, 0.75));
+    USAGE("pivot-tolerance needs a number above zero and at most 0.5", espalier_set_pivot_tolerance(solver, 0.75));
     USAGE("runtime = 3", espalier_set_runtime(solver, (espalier_runtime)3));
     USAGE("coarsen is null", espalier_set_coarsen(solver, NULL));
     USAGE("coarse string", espalier_set_coarsen(solver, "F("));
