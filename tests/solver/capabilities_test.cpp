@@ -7,6 +7,7 @@
 #include "core/scalar.hpp"
 #include "core/status_of.hpp"
 #include "distributed/backward_error.hpp"
+#include "matrix/convert.hpp"
 #include "refine/dense.hpp"
 #include "solver/random_systems.hpp"
 

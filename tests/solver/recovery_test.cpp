@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 
+#include "core/random.hpp"
 #include "core/status_of.hpp"
 #include "distributed/backward_error.hpp"
 #include "matrix/entries.hpp"
