@@ -133,7 +133,7 @@ class AmesosEspalier : public Amesos_BaseSolver {
         return a && a->NumGlobalRows64() == a->NumGlobalCols64();
     }
     bool UseTranspose() const override { return transpose_; }
-    /// That of the matrix; a serial one if the problem has no matrix.
+    /// Returns the communicator of the matrix, or a serial communicator if the problem has no matrix.
     Epetra_Comm const& Comm() const override {
         static Epetra_SerialComm const alone;
         return problem_.GetOperator() ? problem_.GetOperator()->Comm() : alone;

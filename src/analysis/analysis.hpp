@@ -34,11 +34,12 @@ template <class T> struct Analysis {
         std::uint64_t solve_entries = 0; ///< Entries of the workspace of a solve with one right-hand side.
         Index rows = 0;                  ///< Rows that the process owns.
     };
-    /// What depends on the machine of a plan: that of the analysis, or another one.
+    /// The structure, the plan and the memory for one machine. The machine is that of the analysis or of a
+    /// prediction.
     struct Planned {
         BlockStructure const& structure; ///< After wide supernodes are split.
         SharedPlan const& plan;
-        std::span<Needs const> needs; ///< Of each process.
+        std::span<Needs const> needs; ///< The needs of each process.
     };
 
     PatternFingerprint pattern; ///< Fingerprint of the pattern of the matrix.

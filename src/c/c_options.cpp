@@ -213,9 +213,6 @@ espalier_status espalier_set_topology(espalier_solver* solver, char const* text)
 
 espalier_status espalier_set_block_widths(espalier_solver* solver, int64_t least, int64_t most) {
     return change(solver, [&](Options& options) {
-        if (least > most && most != 0)
-            throw Error(Status::usage,
-                        fmt::format("the least block width {} is above the largest {}", least, most));
         auto const spelled = [](int64_t width) { return width == 0 ? "auto" : std::to_string(width); };
         set_option(options, "min-block-width", spelled(least));
         set_option(options, "max-block-width", spelled(most));

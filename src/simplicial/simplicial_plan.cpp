@@ -69,14 +69,14 @@ class BlockOrderer {
     std::vector<std::int32_t> place_, ptr_, ind_, order_, moved_;
 };
 
-constexpr double flops_per_second = 3.5e9; // of a refactorization without supernodes
+constexpr double flops_per_second = 3.5e9; // the rate of a refactorization without supernodes
 
 double seconds_of_solve(SimplicialPlan const& plan) {
     return 3e-9 * static_cast<double>(plan.nnz_factor);
 }
 
-// Of a refactorization, a solve and a tenth of the analysis with supernodes. Of these, each column costs 0.4
-// us, 0.15 us and a tenth of 3 us.
+// The sum of a refactorization, a solve and a tenth of the analysis with supernodes. A column costs 0.4 us in
+// a refactorization, 0.15 us in a solve and 3 us in an analysis.
 double supernodal_seconds(SimplicialPlan const& plan) {
     return 13e-9 * static_cast<double>(plan.nnz_factor) + 0.85e-6 * static_cast<double>(plan.order()) +
            plan.flops / 30e9;

@@ -181,7 +181,7 @@ static void options(espalier_solver* solver) {
     USAGE("alloc = 3", espalier_set_allocation(solver, (espalier_allocation)3));
     USAGE("split = 3", espalier_set_splitting(solver, (espalier_splitting)3));
     USAGE("min-block-width needs", espalier_set_block_widths(solver, -1, 2));
-    USAGE("above the largest", espalier_set_block_widths(solver, 3, 2));
+    USAGE("min-block-width 3 is above max-block-width 2", espalier_set_block_widths(solver, 3, 2));
     USAGE("max-block-width needs", espalier_set_block_widths(solver, 1, INT64_MAX));
     USAGE("amalgamation-fill needs", espalier_set_amalgamation_fill(solver, -0.5));
     USAGE("pivot-threshold needs", espalier_set_pivot_threshold(solver, NAN));

@@ -186,7 +186,7 @@ class Simulate(CommandTest):
         self.machine(TWO_NODES | {"nodes": 2}, "few.json")
         # Machines are checked before the matrix is read.
         self.fail_each(USAGE, *((f"simulate missing.mtx {options}", part) for options, part in (
-            ("--machine core:many", "core:many"), ("--machine core:1 --processes 17 --threads 65536", "workers"),
+            ("--machine core:many", "core:many"), ("--machine other", "machine 'other' is neither 'here', nor a machine file"), ("--machine core:1 --processes 17 --threads 65536", "workers"),
             ("--machine few.json --processes 3", "2 nodes"), ("--machine m.json --json ./m.json", "same file"),
             ("--topology 'numa:2 core:4'", "--topology"))))
         self.fail_each(IO_ERROR, ("simulate missing.mtx --machine missing.json", "missing.json"))

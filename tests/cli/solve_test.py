@@ -323,6 +323,17 @@ class Failure(CommandTest):
             with self.subTest(words=words):
                 self.assertIn(part, self.solve_fails(code, *words))
 
+    def test_the_error_of_the_scaled_system_is_named_if_it_is_the_reason(self):
+        self.write_matrix("scaled.mtx", 2, {(0, 0): 1e12, (0, 1): 1.0, (1, 0): 1.0, (1, 1): 3.0})
+        message = self.fail_with(INACCURATE, "solve", "scaled.mtx", "--mixed-precision", "--refine", "none")
+        self.assertRegex(message, r"backward error of the scaled system is \S+e-0\d, above the tolerance of 1e-12")
+
+    def test_systems_without_supernodes_are_described(self):
+        self.write_matrix("pairs.mtx", 2, {(0, 0): 0.0, (1, 0): 1.0, (1, 1): 0.0}, "symmetric")
+        text = self.succeed("solve", "pairs.mtx")
+        self.assertRegex(text, r"structure +no supernodes; 1x1 and 2x2 pivots chosen by the analysis")
+        self.assertNotIn("diagonal block", text)
+
     def test_memory_limit_states_both_numbers(self):
         message = self.solve_fails(MEMORY, "lap3d:12", "--max-memory", "64K")
         self.assertRegex(message, r"64(\.0)? KiB|65536")

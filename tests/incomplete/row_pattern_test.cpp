@@ -115,7 +115,7 @@ TEST(BlockPattern, OfAnotherPatternDoesNotKnowWhereTheEntriesAreStored) {
         std::swap(other.row_ind[a.col_ptr[j]], other.row_ind[a.col_ptr[j + 1] - 1]);
         EXPECT_EQ(blocks(other), entries(other)) << "column " << j;
     }
-    // As many entries in each row as in the column of the same number.
+    // Row i and column i have equally many entries, but the pattern is not symmetric.
     auto const cycle = matrix_of(9, Symmetry::general,
                                  [](Index i, Index j) { return i == j || i == (j + 1) % 9 ? 1.0 : 0.0; });
     EXPECT_EQ(blocks(cycle), entries(cycle));

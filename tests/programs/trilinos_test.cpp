@@ -152,7 +152,7 @@ TEST_F(Amesos, SolveTakesOptionsThatAreSetAfterAFactorization) {
     ASSERT_EQ(solver.Solve(), 0) << solver.LastErrorMessage();
     EXPECT_NE(solver.Report().find("\"ordering\":\"amd\""), std::string::npos) << solver.Report();
     EXPECT_EQ(solver.NumNumericFact(), 2);
-    solver.SetParameters(list); // The same values keep the factors.
+    solver.SetParameters(list); // The factors are kept, because no value has changed.
     ASSERT_EQ(solver.Solve(), 0) << solver.LastErrorMessage();
     EXPECT_EQ(solver.NumNumericFact(), 2);
     EXPECT_LE(error(a, x, b), 1e-14);

@@ -174,6 +174,7 @@ TEST_F(ProcessesTrace, IsComparableWithItsPrediction) {
     alone.analyze(matrix);
     alone.write_predicted_trace(folder.file("predicted.paje"), 3, 2);
     trace::Trace const predicted = trace::read_paje(folder.file("predicted.paje"));
+    EXPECT_EQ(predicted.metadata().at("comm threads"), std::to_string(alone.predict(3, 2).comm_threads));
     auto const comparison = trace::compare(predicted, run);
     EXPECT_EQ(comparison.match, trace::MatchBy::task);
     EXPECT_EQ(comparison.total.matched, comparison.total.predicted.count);

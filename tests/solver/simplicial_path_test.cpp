@@ -7,6 +7,7 @@
 
 #include "common/failing_new.hpp"
 #include "core/random.hpp"
+#include "core/status_of.hpp"
 #include "espalier/espalier.hpp"
 #include "matrix/dense_reference.hpp"
 #include "systems.hpp"
@@ -58,6 +59,16 @@ template <class T> CscMatrix<T> circuit(Index nodes, Index sources, std::uint64_
     return a;
 }
 
+template <class T> void expect_solutions(Solver<T>& solver, CscMatrix<T> const& a) {
+    for (MatrixOp const op : all_ops) {
+        auto const b = random_vector<T>(3 * a.cols, 5);
+        auto x = solver.solve(b, 3, op);
+        auto const report = solver.refine(a, b, x, 3, op);
+        EXPECT_EQ(report.status, Status::ok);
+        EXPECT_LE(report.backward_error, 20 * epsilon<T>);
+    }
+}
+
 template <class T> Options one_thread(Toggle supernodes = Toggle::automatic) {
     Options options;
     options.threads = 1;
@@ -67,6 +78,19 @@ template <class T> Options one_thread(Toggle supernodes = Toggle::automatic) {
 
 template <class T> class SimplicialPath : public testing::Test {};
 TYPED_TEST_SUITE(SimplicialPath, Scalars);
+
+TEST(SimplicialPath, RefusesADeterminantAfterReplacedPivots) {
+    auto const a = matrix_from(Symmetry::general, {{1.0, 1.0}, {1.0, 1.25}});
+    Options options = one_thread<double>(Toggle::off);
+    EXPECT_NEAR(factorized(a, options).determinant().log_modulus, std::log(0.25), 1e-14);
+    options.pivot_threshold = 0.5;
+    auto solver = factorized(a, options);
+    EXPECT_EQ(solver.report().factor_path, "simplicial");
+    ASSERT_EQ(solver.report().factor.pivots_replaced, 1);
+    std::string message;
+    EXPECT_EQ(status_of([&] { (void)solver.determinant(); }, &message), Status::inaccurate);
+    EXPECT_NE(message.find("set supernodes to on"), std::string::npos) << message;
+}
 
 // A lattice with a weak diagonal: pivots outside of it are better, and cause fill.
 TEST(SimplicialPath, GivesWayToSupernodesIfPivotsCauseFill) {
@@ -103,13 +127,7 @@ TYPED_TEST(SimplicialPath, SolvesCircuitsWithEveryOpAndSeveralRightHandSides) {
     EXPECT_FALSE(factor.pivots_reused);
     EXPECT_GT(factor.time_s, 0);
     EXPECT_DOUBLE_EQ(factor.total_s, factor.time_s + factor.assembly_s);
-    for (MatrixOp const op : all_ops) {
-        auto const b = random_vector<T>(3 * a.cols, 5);
-        auto x = solver.solve(b, 3, op);
-        auto const report = solver.refine(a, b, x, 3, op);
-        EXPECT_EQ(report.status, Status::ok);
-        EXPECT_LE(report.backward_error, 20 * epsilon<T>);
-    }
+    expect_solutions(solver, a);
 }
 
 TYPED_TEST(SimplicialPath, AgreesWithSupernodes) {
@@ -316,13 +334,7 @@ TYPED_TEST(SimplicialPath, SmallSymmetricIndefiniteSystemsAgreeWithSupernodes) {
     auto const diagonal = scalar.inverse_diagonal(), other_diagonal = blocks.inverse_diagonal();
     for (std::size_t i = 0; i < diagonal.size(); ++i)
         EXPECT_LT(static_cast<double>(std::abs(diagonal[i] - other_diagonal[i])), bound);
-    for (MatrixOp const op : all_ops) {
-        auto const b = random_vector<T>(3 * a.cols, 5);
-        auto x = scalar.solve(b, 3, op);
-        auto const report = scalar.refine(a, b, x, 3, op);
-        EXPECT_EQ(report.status, Status::ok);
-        EXPECT_LE(report.backward_error, 20 * epsilon<T>);
-    }
+    expect_solutions(scalar, a);
 }
 
 TEST(SimplicialPath, SymmetricSystemsWhosePivotsBecomeUnstableUseSupernodes) {

@@ -18,8 +18,8 @@ bool is_progress_thread(Trace const& trace, std::int32_t container) {
     return has(Category::communication) && !has(Category::work);
 }
 
-// Whether what happens at the end of the window belongs to it: nothing comes later, or a phase ends and no
-// other one goes on.
+// Whether events at the end of the window belong to it: the trace ends there, or a phase ends there and no
+// other phase goes on.
 bool includes_its_end(Trace const& trace, Window window) {
     if (window.end == trace.end()) return true;
     bool ends = false;

@@ -64,8 +64,8 @@ struct Statistics {
     [[nodiscard]] std::int64_t progress_threads() const;
 };
 
-/// What happens at the end of the window counts only if it is the end of the trace, or of a phase that no
-/// other one follows at once: so the phases add up to the whole trace. Takes linear time.
+/// Events at the end of the window count only if the trace ends there, or if a phase ends there and no other
+/// phase goes on. The sums over all phases are therefore those of the whole trace. Takes linear time.
 Statistics statistics(Trace const& trace, Window window);
 
 /// A task. Its states, which may be several pieces, are added up.
