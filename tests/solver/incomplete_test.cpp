@@ -247,26 +247,31 @@ TEST(IncompleteMethod, ReplacesPivotsAndCountsThem) {
     EXPECT_EQ(found.refine.status, Status::ok);
 }
 
-// The factors are complete, and no pivot is small.
+// Laplacians of a path and of a ring of six nodes. The incomplete factors of the ring have no small pivot.
 TEST(IncompleteMethod, ReportsASingularSystemWithoutASolution) {
-    auto const a = matrix_of(30, Symmetry::symmetric, [](Index i, Index j) {
+    auto const path = matrix_of(30, Symmetry::symmetric, [](Index i, Index j) {
         return i == j ? (i == 0 || i == 29 ? 1.0 : 2.0) : std::abs(i - j) == 1 ? -1.0 : 0.0;
     });
-    std::vector<double> const b(30, 1.0);
-    for (Factorization const kind : {Factorization::automatic, Factorization::lu}) {
-        Options options = with_ilu();
-        options.factorization = kind;
-        auto solver = factorized(a, options);
-        auto x = solver.solve(b);
-        EXPECT_EQ(solver.refine(a, b, x).status, Status::singular) << to_string(kind);
-        EXPECT_TRUE(solver.report().factor.numerically_singular);
-        // This one has solutions.
-        std::vector<double> consistent(30, 0.0);
-        consistent.front() = 1;
-        consistent.back() = -1;
-        x = solver.solve(consistent);
-        EXPECT_NE(solver.refine(a, consistent, x).status, Status::inaccurate) << to_string(kind);
-    }
+    auto const ring = matrix_of(6, Symmetry::symmetric, [](Index i, Index j) {
+        return i == j ? 2.0 : std::abs(i - j) == 1 || std::abs(i - j) == 5 ? -1.0 : 0.0;
+    });
+    for (auto const& a : {path, ring})
+        for (Factorization const kind : {Factorization::automatic, Factorization::lu}) {
+            Options options = with_ilu();
+            options.factorization = kind;
+            auto solver = factorized(a, options);
+            EXPECT_TRUE(a.cols == path.cols || solver.report().incomplete.pivots_shifted == 0);
+            std::vector<double> const b(a.cols, 1.0);
+            auto x = solver.solve(b);
+            EXPECT_EQ(solver.refine(a, b, x).status, Status::singular) << to_string(kind) << a.cols;
+            EXPECT_TRUE(solver.report().factor.numerically_singular);
+            // This one has solutions.
+            std::vector<double> consistent(a.cols, 0.0);
+            consistent.front() = 1;
+            consistent.back() = -1;
+            x = solver.solve(consistent);
+            EXPECT_NE(solver.refine(a, consistent, x).status, Status::inaccurate) << to_string(kind);
+        }
 }
 
 TEST(IncompleteMethod, ShiftsTheDiagonalOfAGeneralMatrix) {
