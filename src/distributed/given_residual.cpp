@@ -57,7 +57,7 @@ struct TakeGivenLanes {
                 Lanes const converted = moduli * Lanes{row, row, 0, 1 / scales.x[i]};
                 scaled = converted > scaled ? converted : scaled;
             }
-            double const b_i = std::abs(b[i]);
+            double const b_i = __builtin_fabs(b[i]); // std::abs is not inlined into code for AVX2
             b_norm = b_i > b_norm ? b_i : b_norm;
             // These maxima ignore a NaN. A NaN in the matrix or b also is in a residual, which fails this
             // comparison.
