@@ -2,6 +2,7 @@
 // precision. A column continues while each step halves its error.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "refine/krylov.hpp"
@@ -105,7 +106,36 @@ template <class T> int refine_extra_precisely(DistributedMatrix<T> const& a, std
     return steps;
 }
 
+template <class T> int refine_rows(DistributedMatrix<T> const& a, std::span<T const> all_b,
+                                   std::span<T> all_x, Index nrhs, ApplyInverse<T> const& apply_inverse,
+                                   MatrixOp op, Interrupt* interrupt) {
+    constexpr int max_steps = 20;
+    Index const n = a.rows().count();
+    std::vector<T> next;
+    a.rows().reduction().all_succeed([&] { next.resize(n); });
+    // Returns the number of steps that improved a column.
+    auto const improve = [&](std::span<T const> b, std::span<T> x) {
+        double error = backward_errors<T>(a, x, b, op).componentwise;
+        for (int step = 0; step < max_steps; ++step) {
+            if (!(error > largest_row_error<T>)) return step;
+            a.rows().reduction().all_succeed([&] { check(interrupt); });
+            a.accurate_residual({x}, b, next, op);
+            apply_inverse(next, 1, op);
+            add_rows<T>(a.rows().workers(), x, next);
+            double const before = std::exchange(error, backward_errors<T>(a, next, b, op).componentwise);
+            if (!(error < before / 2)) return step;
+            std::ranges::copy(next, x.begin());
+        }
+        return max_steps;
+    };
+    int steps = 0;
+    for (Index j = 0; j < nrhs; ++j)
+        steps = std::max(steps, improve(all_b.subspan(j * n, n), all_x.subspan(j * n, n)));
+    return steps;
+}
+
 ESPALIER_INSTANTIATE_FUNCTION(iterative_refinement)
 ESPALIER_INSTANTIATE_FUNCTION(refine_extra_precisely)
+ESPALIER_INSTANTIATE_FUNCTION(refine_rows)
 
 } // namespace espalier

@@ -6,6 +6,7 @@
 // advance together with one blocked solve in each step, and leave the block when they have converged.
 #pragma once
 
+#include <cmath>
 #include <span>
 
 #include "core/interrupt.hpp"
@@ -82,5 +83,17 @@ template <class T> RefineReport refine(DistributedMatrix<T> const& a, std::span<
 template <class T>
 int refine_extra_precisely(DistributedMatrix<T> const& a, std::span<T const> b, std::span<T> x, Index nrhs,
                            ApplyInverse<T> const& apply_inverse, MatrixOp op, Interrupt* interrupt = nullptr);
+
+/// A componentwise backward error above this is worth refinement: some rows of the system, small ones beside
+/// others, are hardly satisfied.
+template <class T> inline double const largest_row_error = std::sqrt(static_cast<double>(epsilon<T>));
+
+/// Refinement for the componentwise backward error (Skeel 1980): x += op(A)^-1 (b - op(A) x) for each column
+/// with an error above largest_row_error, as long as each step halves this error, with residuals in twice the
+/// working precision. Returns the largest number of steps that improved a column. Collective.
+/// Error{cancelled} with x between two iterates.
+template <class T> int refine_rows(DistributedMatrix<T> const& a, std::span<T const> b, std::span<T> x,
+                                   Index nrhs, ApplyInverse<T> const& apply_inverse, MatrixOp op,
+                                   Interrupt* interrupt = nullptr);
 
 } // namespace espalier

@@ -277,10 +277,16 @@ template <class T> RefineReport Refiner<T>::refine(std::span<T const> b, std::sp
                                                    RefineOptions const& options) {
     RefineOptions run = options;
     run.inverse = inverse_.accuracy();
-    if (!is_scaled()) return refine_working(b, x, columns, run);
     // The report is moved, because a copy could fail on one process.
-    if (auto known = report_without_steps(b, x, columns, run)) return *std::move(known);
-    return refine_scaled(b, x, columns, run);
+    RefineReport report = [&] {
+        if (!is_scaled()) return refine_working(b, x, columns, run);
+        if (auto known = report_without_steps(b, x, columns, run)) return *std::move(known);
+        return refine_scaled(b, x, columns, run);
+    }();
+    if (report.converged && run.method == RefineMethod::automatic && !singularity_.is_near &&
+        needs_better_rows(report.componentwise_error))
+        improve_rows(b, x, columns, run, report);
+    return report;
 }
 
 template <class T> bool Refiner<T>::wants_digits(RefineOptions const& options) const {
@@ -349,7 +355,7 @@ Refiner<T>::report_on(BackwardErrors const& errors, RefineOptions const& options
     double const tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
     double const target = std::min(target_error<T>(options), tolerance);
     bool const is_good = errors.before_unscaling <= target && errors.normwise <= tolerance &&
-                         std::isfinite(errors.componentwise);
+                         std::isfinite(errors.componentwise) && !needs_better_rows(errors.componentwise);
     if (!is_good) return {};
     RefineReport report;
     context_.on_all([&] { report.history.push_back(errors.before_unscaling); });
@@ -358,6 +364,42 @@ Refiner<T>::report_on(BackwardErrors const& errors, RefineOptions const& options
     report.converged = true;
     report.time_s = timer.seconds();
     return report;
+}
+
+// Whether some rows of a solution with this componentwise error deserve refinement. In a system that needs no
+// scales, such rows are those where the solution underflows.
+template <class T> bool Refiner<T>::needs_better_rows(double componentwise) const {
+    return is_scaled() && !rows_stay_ && componentwise > largest_row_error<T> &&
+           inverse_.accuracy() == InverseAccuracy::full;
+}
+
+// Improves an accepted solution some rows of which are hardly satisfied.
+template <class T> void Refiner<T>::improve_rows(std::span<T const> b, std::span<T> x, Index columns,
+                                                 RefineOptions const& options, RefineReport& report) {
+    Timer const timer;
+    LocalScaling const& scaling = vectors_.scaling();
+    auto working_b = context_.on_all([&] { return std::vector<T>(b.begin(), b.end()); });
+    scaling.to_working(std::span<T>(working_b), columns, options.op);
+    scaling.solution_to_working(x, columns, options.op);
+    int steps = 0;
+    try {
+        steps = refine_rows<T>(*working_, working_b, x, columns, inverse_of_working(), options.op,
+                               options.interrupt);
+    } catch (...) {
+        scaling.from_working(x, columns, options.op);
+        throw;
+    }
+    scaling.from_working(x, columns, options.op);
+    if (steps == 0) { // for example if a component of the solution is zero
+        rows_stay_ = true;
+        given_needs_steps_ = false;
+        return;
+    }
+    BackwardErrors const errors = worst_errors<T>(callers_matrix(), x, b, columns, options);
+    report.backward_error = errors.normwise;
+    report.componentwise_error = errors.componentwise;
+    add_steps(report, steps);
+    report.time_s += timer.seconds();
 }
 
 // A tiny pivot is harmless unless the solution is so large that the matrix must be singular. With incomplete

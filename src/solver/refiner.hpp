@@ -65,7 +65,7 @@ template <class T> class Refiner {
         singularity_ = {};
         pivots_replaced_ = pivots_replaced;
         errors_of_factors_ = {};
-        given_needs_steps_ = false;
+        given_needs_steps_ = rows_stay_ = false;
     }
     /// The errors of a solution by the factors alone; 0 if there was no reason to measure or to keep them.
     [[nodiscard]] FactorErrors const& errors_of_factors() const { return errors_of_factors_; }
@@ -124,6 +124,9 @@ template <class T> class Refiner {
                                           Timer const& timer);
     std::optional<RefineReport> report_without_steps(std::span<T const> b, std::span<T const> x,
                                                      Index columns, RefineOptions const& options);
+    [[nodiscard]] bool needs_better_rows(double componentwise) const;
+    void improve_rows(std::span<T const> b, std::span<T> x, Index columns, RefineOptions const& options,
+                      RefineReport& report);
     RefineReport refine_working(std::span<T const> b, std::span<T> x, Index columns,
                                 RefineOptions const& options);
     RefineReport refine_scaled(std::span<T const> b, std::span<T> x, Index columns,
@@ -137,6 +140,7 @@ template <class T> class Refiner {
     mutable std::optional<DistributedMatrix<T>> callers_;
     GivenResidual<T> given_;
     bool given_needs_steps_ = false; // known from a solution with these factors
+    bool rows_stay_ = false;         // whether such a solution kept its componentwise error
     Index pivots_replaced_ = 0;
     FactorErrors errors_of_factors_;
     std::uint64_t vector_bytes_ = 0;

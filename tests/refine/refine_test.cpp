@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "dense.hpp"
@@ -342,6 +343,49 @@ TEST(ExtraPrecise, LeavesXAloneWhenCorrectionsDoNotShrink) {
     auto const before = x;
     EXPECT_EQ(refine_extra_precisely<double>(a, b, x, 1, inverse, MatrixOp::none), 0);
     EXPECT_EQ(x, before);
+}
+
+// The second row is small, so an error of its unknown hardly shows in the norm of the residual.
+CscMatrix<double> with_small_row() {
+    double const small = std::ldexp(1.0, -50);
+    return {2, 2, Symmetry::general, {0, 2, 3}, {0, 1, 1}, {1, small, small}};
+}
+
+// The inverse of this matrix, but for a relative error of the second unknown.
+ApplyInverse<double> inverse_with_error(double error) {
+    return [error](std::span<double> block, Index columns, MatrixOp) {
+        for (Index j = 0; j < columns; ++j) {
+            double& second = block[static_cast<std::size_t>(2 * j) + 1];
+            second = (std::ldexp(second, 50) - block[static_cast<std::size_t>(2 * j)]) * (1 + error);
+        }
+    };
+}
+
+TEST(RowsOfASystem, AreRefinedUntilAllAreSatisfied) {
+    auto const matrix = with_small_row();
+    DistributedMatrix<double> const a(matrix);
+    double const small = std::ldexp(1.0, -50);
+    std::vector<double> const b{1, 3 * small, 1, small}; // solutions (1, 2) and (1, 0)
+    std::vector<double> x{1, 2.5, 1, 0};
+    EXPECT_LE(normwise_backward_error<double>(a, std::span<double const>(x).first(2),
+                                              std::span<double const>(b).first(2), 1, MatrixOp::none),
+              1e-15);
+    int const steps = refine_rows<double>(a, b, x, 2, inverse_with_error(0.01), MatrixOp::none);
+    EXPECT_GE(steps, 3);
+    EXPECT_LE(steps, 5);
+    EXPECT_NEAR(x[1], 2, 1e-7);
+    EXPECT_EQ(x[0], 1);
+    EXPECT_EQ(x[2], 1);
+    EXPECT_EQ(x[3], 0);
+}
+
+TEST(RowsOfASystem, StayWhenAStepDoesNotHalveTheError) {
+    auto const matrix = with_small_row();
+    DistributedMatrix<double> const a(matrix);
+    std::vector<double> const b{1, std::ldexp(3.0, -50)};
+    std::vector<double> x{1, 2.5};
+    EXPECT_EQ(refine_rows<double>(a, b, x, 1, inverse_with_error(-0.9), MatrixOp::none), 0);
+    EXPECT_EQ(x, (std::vector<double>{1, 2.5}));
 }
 
 } // namespace
