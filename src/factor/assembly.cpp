@@ -129,7 +129,7 @@ void AssemblyMap::find_targets(BlockStructure const& structure, CblkId begin, Cb
         for (Entry& entry : std::span(entries_).subspan(ptr_[k], ptr_[k + 1] - ptr_[k])) {
             Index const row = panel_row[row_of(entry.target)], col = col_of(entry.target);
             entry.target = in_upper(entry.target)
-                               ? cblk.stride * cblk.width() + row - cblk.width() + col * cblk.rows_below()
+                               ? place_of_upper(cblk) + row - cblk.width() + col * cblk.rows_below()
                                : row + col * cblk.stride;
         }
     }

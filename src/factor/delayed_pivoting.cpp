@@ -118,8 +118,10 @@ template <class T> auto DelayedPivoting<T>::try_static(Front const& front) -> At
         });
     });
     if (!is_bounded) return Attempt::rows_failed;
-    if (form_.has_upper())
+    if (form_.has_upper()) {
         front.for_all_rows([&](Index first, Index count) { kernels_.solve_rows_of_u(k, first, count); });
+        factor_.pack_upper(k);
+    }
     return Attempt::accepted;
 }
 

@@ -26,7 +26,8 @@ constexpr std::size_t returns_heap_from = std::size_t{16} << 20;
 } // namespace
 
 Offset panel_size(Cblk const& cblk, FactorForm form) {
-    return cblk.width() * (cblk.stride + (form.has_upper() ? cblk.rows_below() : 0));
+    if (form.has_upper()) return place_of_upper(cblk) + cblk.width() * cblk.rows_below();
+    return cblk.width() * cblk.stride;
 }
 
 std::uint64_t panel_bytes(BlockStructure const& structure, FactorForm form, std::size_t scalar_bytes) {
@@ -212,7 +213,7 @@ template <class T> MatrixView<T> Factor<T>::lower(CblkId k) const {
 template <class T> MatrixView<T> Factor<T>::upper(CblkId k) const {
     if (DelayedPanel<T> const* const panel = delayed(k)) return panel->upper();
     Cblk const& c = cblk(k);
-    return {panels_[k] + c.stride * c.width(), c.rows_below(), c.width(), std::max<Index>(1, c.rows_below())};
+    return {panels_[k] + place_of_upper(c), c.rows_below(), c.width(), std::max<Index>(1, c.rows_below())};
 }
 
 template <class T> MatrixView<T> Factor<T>::diagonal(CblkId k) const {

@@ -31,6 +31,7 @@
 #include "core/interrupt.hpp"
 #include "core/scalar.hpp"
 #include "factor/delayed_panel.hpp"
+#include "kernels/panel_vector.hpp"
 #include "kernels/view.hpp"
 #include "runtime/delayed_memory.hpp"
 #include "runtime/first_touch.hpp"
@@ -78,6 +79,10 @@ template <class T> class Factor {
     [[nodiscard]] bool has_panel(CblkId k) const { return panels_[k] != nullptr; }
     [[nodiscard]] MatrixView<T> lower(CblkId k) const;
     [[nodiscard]] MatrixView<T> upper(CblkId k) const; ///< lu only.
+    /// lu: a packed copy of the upper triangle of the diagonal block for solves, between lower(k) and
+    /// upper(k). It has no meaning with a DelayedPanel.
+    [[nodiscard]] T* packed_upper(CblkId k) const { return panels_[k] + cblk(k).stride * cblk(k).width(); }
+    void pack_upper(CblkId k) { espalier::pack_upper<T>(diagonal(k), packed_upper(k)); }
     [[nodiscard]] MatrixView<T> diagonal(CblkId k) const;
     [[nodiscard]] MatrixView<T> below(CblkId k) const; ///< The rows of lower(k) under the diagonal block.
     [[nodiscard]] std::span<std::int32_t> perm(CblkId k) { return of_columns(perm_.data(), k); }
@@ -199,7 +204,7 @@ template <class T> class Factor {
     std::vector<Arena> arenas_;
     std::vector<std::vector<CblkId>> owned_;
     std::vector<std::uint8_t> zero_; ///< For each owner, whether its panels are zeros from the kernel.
-    std::vector<T*> panels_;         ///< lower(k); upper(k) follows it.
+    std::vector<T*> panels_;         ///< lower(k); packed_upper(k) and upper(k) follow it.
     std::vector<std::int32_t> perm_;
     std::vector<T> off_diagonal_;
     std::vector<DelayedPanel<T> const*> delayed_; ///< By cblk; empty if there can be none.
@@ -213,7 +218,11 @@ template <class T> class Factor {
     Real<T> pivot_threshold_ = 0;
 };
 
-/// The number of coefficients in the panels of cblk k: lower and, for lu, upper.
+/// The position of upper(k) in the panels of a cblk of lu.
+[[nodiscard]] inline Offset place_of_upper(Cblk const& cblk) {
+    return cblk.width() * cblk.stride + packed_upper_size(cblk.width());
+}
+/// The number of coefficients in the panels of a cblk: lower and, for lu, packed_upper and upper.
 [[nodiscard]] Offset panel_size(Cblk const& cblk, FactorForm form);
 /// Bytes of all panels, including padding.
 [[nodiscard]] std::uint64_t panel_bytes(BlockStructure const& structure, FactorForm form,

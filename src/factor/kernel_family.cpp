@@ -157,7 +157,9 @@ template <class T> class LuFamily final : public KernelFamily<T> {
     using KernelFamily<T>::KernelFamily, KernelFamily<T>::factor_;
 
     PivotStats try_diagonal(CblkId k, Real<T> threshold, BlockDivision const* division) override {
-        return factor_lu<T>(factor_.diagonal(k), factor_.perm(k), threshold, division);
+        PivotStats const stats = factor_lu<T>(factor_.diagonal(k), factor_.perm(k), threshold, division);
+        factor_.pack_upper(k);
+        return stats;
     }
 
     // L21 = A21 U11^-1 and U12^T = (P A12)^T L11^-T

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/permutation_parity.hpp"
 #include "kernels/pivot_block.hpp"
 
 namespace espalier {
@@ -60,18 +61,6 @@ class Product {
 };
 
 } // namespace
-
-// A cycle of even length is an odd permutation.
-bool is_odd(std::span<std::int32_t const> perm) {
-    std::vector<std::int32_t> sorted(perm.begin(), perm.end());
-    bool odd = false;
-    for (std::int32_t i = 0; i < std::ssize(perm); ++i)
-        for (; sorted[i] != i; odd = !odd) {
-            std::int32_t const place = sorted[i];
-            std::swap(sorted[i], sorted[place]);
-        }
-    return odd;
-}
 
 template <class T> PivotRange pivot_range(Factor<T> const& factor, CblkId k, std::span<double const> origin) {
     bool const cholesky = !factor.form().has_d() && !factor.form().has_upper();

@@ -16,9 +16,6 @@ template <class T>
 PivotRange pivot_range(Factor<T> const& factor, CblkId k, std::span<double const> origin = {});
 template <class T> PivotRange pivot_range(Factor<T> const& factor, std::span<double const> origin);
 
-/// Whether a permutation is odd.
-bool is_odd(std::span<std::int32_t const> perm);
-
 /// The signs of the eigenvalues of D, which by Sylvester's law are those of the matrix. llh has only positive
 /// ones. Replaced pivots, whose signs are those of rounding errors, count as zero. They are recognized by
 /// their modulus, Factor::pivot_threshold(); an original pivot of exactly this modulus also counts as zero.

@@ -51,6 +51,16 @@ ESPALIER_INLINE void solve_lower_group(Diag diag, MatrixView<T const> a, T* x) {
     for (int c = 0; c < columns; ++c) x[c] = z[c] * inverse[c];
 }
 
+// x := U^-1 x for these columns.
+template <class T, int columns> ESPALIER_INLINE void solve_upper_group(MatrixView<T const> a, T* x) {
+    T inverse[columns], z[columns];
+    invert_diagonal<T, columns>(Diag::non_unit, a, inverse);
+    for (int c = 0; c < columns; ++c) z[c] = x[c];
+    for (int c = columns - 1; c >= 0; --c)
+        for (int i = 0; i < c; ++i) z[i] -= a(i, c) * inverse[c] * z[c];
+    for (int c = 0; c < columns; ++c) x[c] = z[c] * inverse[c];
+}
+
 // x := op(L)^-1 x.
 template <class T, int columns>
 ESPALIER_INLINE void solve_transposed_group(bool conjugate, Diag diag, MatrixView<T const> a, T* x) {
@@ -62,20 +72,26 @@ ESPALIER_INLINE void solve_transposed_group(bool conjugate, Diag diag, MatrixVie
     for (int c = 0; c < columns; ++c) x[c] = z[c];
 }
 
+// What follows a panel in the direction in which panels are read: `adjacent` entries that are needed next,
+// and `gap` entries that are skipped.
+struct NextPanel {
+    Index adjacent = 0;
+    Index gap = 0;
+};
+
 // Panels are stored one after the other, and read in the order of memory or in the opposite one: what is
 // needed next is at a distance from the group of columns in use, forward (direction 1) or backward (-1).
-// `gap` entries before the next panel are skipped.
 template <class T> struct Ahead {
     static constexpr Index parts = is_complex<T> ? 2 : 1;
     MatrixView<T const> panel;
     int direction;
-    Index gap;
+    NextPanel next;
 
     // The distance, at least `least` reals, to the columns that follow those from j on.
     [[nodiscard]] ESPALIER_INLINE Index distance(Index j, int columns, Index least) const {
         Index const result = std::max(columns * parts * panel.ld, least);
-        bool const leaves = result > (direction > 0 ? panel.cols - j - 1 : j) * parts * panel.ld;
-        return direction * (result + (leaves ? parts * gap : 0));
+        Index const left = (direction > 0 ? panel.cols - j - 1 : j) * panel.ld + next.adjacent;
+        return direction * (result + (result > parts * left ? parts * next.gap : 0));
     }
 };
 
@@ -127,12 +143,12 @@ template <class T> struct ShortColumns {
 // Calls body(columns, first column, fetch) for the groups of columns of a panel, forward or backward.
 // fetch(first_row) fetches what is needed after the rows from there on.
 template <class T, int bytes, int direction, class Body>
-ESPALIER_INLINE void for_each_group(MatrixView<T const> panel, Index gap, Body const& body) {
+ESPALIER_INLINE void for_each_group(MatrixView<T const> panel, NextPanel next, Body const& body) {
     constexpr Index short_column = 4096 / Index{sizeof(T)};
     auto const visit_all = [&](auto kind) ESPALIER_INLINE_LAMBDA {
         auto const visit = [&](auto columns, Index j) ESPALIER_INLINE_LAMBDA {
             body(columns, j, [&](Index first_row) ESPALIER_INLINE_LAMBDA {
-                return kind.fetch(Ahead<T>{panel, direction, gap}, first_row, j, columns.value);
+                return kind.fetch(Ahead<T>{panel, direction, next}, first_row, j, columns.value);
             });
         };
         if constexpr (direction > 0)
@@ -150,7 +166,7 @@ template <class T> struct SolvePanel {
     template <int bytes>
     ESPALIER_INLINE static void run(Diag diag, MatrixView<T const> panel, T* w, Index gap) {
         for_each_group<T, bytes, 1>(
-            panel, gap, [&](auto columns, Index j, auto const& fetch) ESPALIER_INLINE_LAMBDA {
+            panel, {0, gap}, [&](auto columns, Index j, auto const& fetch) ESPALIER_INLINE_LAMBDA {
                 constexpr int count = columns.value;
                 solve_lower_group<T, count>(diag, panel.block(j, j, count, count), w + j);
                 T negative[count];
@@ -169,7 +185,7 @@ template <class T> struct SolveTransposedPanel {
     template <int bytes>
     ESPALIER_INLINE static void run(bool conjugate, Diag diag, MatrixView<T const> panel, T* w) {
         for_each_group<T, bytes, -1>(
-            panel, 0, [&](auto columns, Index j, auto const& fetch) ESPALIER_INLINE_LAMBDA {
+            panel, {}, [&](auto columns, Index j, auto const& fetch) ESPALIER_INLINE_LAMBDA {
                 constexpr int count = columns.value;
                 Index const rest = j + count;
                 auto const next = fetch(rest);
@@ -185,15 +201,24 @@ template <class T> struct SolveTransposedPanel {
     }
 };
 
-template <class T> struct SubtractUpperPanel {
-    template <int bytes> ESPALIER_INLINE static void
-    run(MatrixView<T const> panel, MatrixView<T const> diagonal, T const* y, T* x, Index gap) {
-        constexpr Index line = 64 / Index{sizeof(T)};
-        for (Index j = diagonal.cols - 1; j >= 0; --j)
-            for (Index i = 0; i <= j; i += line)
-                prefetch(reinterpret_cast<Real<T> const*>(diagonal.column(j) + i));
-        if (panel.rows == 0) return;
-        for_each_group<T, bytes, -1>(panel, gap,
+// The strip of a packed triangle that contains column j of `cols` columns.
+template <class T> ESPALIER_INLINE MatrixView<T> packed_strip(T* packed, Index cols, Index j) {
+    Index const first = j / packed_columns * packed_columns;
+    Index const count = std::min(packed_columns, cols - first);
+    return {packed + packed_upper_size(first), first + count, count, first + count};
+}
+
+template <class T> struct SolveUpperPanel {
+    template <int bytes> ESPALIER_INLINE static void run(MatrixView<T const> panel, T const* triangle,
+                                                         T const* y, T* x, Index gap) {
+        if (panel.rows > 0) subtract<bytes>(panel, y, x, {packed_upper_size(panel.cols), gap});
+        solve<bytes>(triangle, panel.cols, x, gap);
+    }
+
+  private:
+    template <int bytes>
+    ESPALIER_INLINE static void subtract(MatrixView<T const> panel, T const* y, T* x, NextPanel next) {
+        for_each_group<T, bytes, -1>(panel, next,
                                      [&](auto columns, Index j, auto const& fetch) ESPALIER_INLINE_LAMBDA {
                                          constexpr int count = columns.value;
                                          T products[count];
@@ -202,6 +227,25 @@ template <class T> struct SubtractUpperPanel {
                                              reinterpret_cast<Real<T> const*>(y), false, products);
                                          for (int c = 0; c < count; ++c) x[j + c] -= products[c];
                                      });
+    }
+
+    template <int bytes> ESPALIER_INLINE static void solve(T const* triangle, Index cols, T* x, Index gap) {
+        constexpr int most = LongColumns<T, bytes>::most;
+        static_assert(packed_columns % most == 0);
+        for_each_group_backward<most>(cols, [&](auto columns, Index j) ESPALIER_INLINE_LAMBDA {
+            constexpr int count = columns.value;
+            MatrixView<T const> const strip = packed_strip<T const>(triangle, cols, j);
+            Index const at = j % packed_columns;
+            solve_upper_group<T, count>(strip.block(j, at, count, count), x + j);
+            if (j == 0) return;
+            T negative[count];
+            for (int c = 0; c < count; ++c) negative[c] = -x[j + c];
+            Index const ahead = -std::max<Index>(16384 / Index{sizeof(T)}, count * strip.ld);
+            Index const left = packed_upper_size(j);
+            FetchColumns const next{Ahead<T>::parts * (ahead - (-ahead > left ? gap : 0))};
+            add_columns<T, vector::lanes<T, bytes>, count>(group_at(strip, 0, j, at), next, negative,
+                                                           reinterpret_cast<Real<T>*>(x));
+        });
     }
 };
 
@@ -212,11 +256,19 @@ template <class T> void solve_panel_with_vector(InstructionSet instructions, Dia
     if (panel.cols > 0) vector::run_with<SolvePanel<T>>(instructions, diag, panel, w.data(), gap);
 }
 
-template <class T> void subtract_upper_panel_with_vector(InstructionSet instructions,
-                                                         MatrixView<T const> panel,
-                                                         MatrixView<T const> diagonal, std::span<T const> y,
-                                                         std::span<T> x, Index gap) {
-    vector::run_with<SubtractUpperPanel<T>>(instructions, panel, diagonal, y.data(), x.data(), gap);
+template <class T> void pack_upper(MatrixView<T const> diagonal, T* packed) {
+    for (Index j = 0; j < diagonal.cols; ++j) {
+        MatrixView<T> const strip = packed_strip(packed, diagonal.cols, j);
+        T* const to = strip.column(j % packed_columns);
+        std::fill(std::copy_n(diagonal.column(j), j + 1, to), to + strip.rows, T(0));
+    }
+}
+
+template <class T> void solve_upper_panel_with_vector(InstructionSet instructions, MatrixView<T const> panel,
+                                                      T const* triangle, std::span<T const> y, std::span<T> x,
+                                                      Index gap) {
+    if (panel.cols > 0)
+        vector::run_with<SolveUpperPanel<T>>(instructions, panel, triangle, y.data(), x.data(), gap);
 }
 
 template <class T> void solve_transposed_panel_with_vector(InstructionSet instructions, Op op, Diag diag,
@@ -230,10 +282,9 @@ void solve_panel_with_vector(Diag diag, MatrixView<T const> panel, std::span<T> 
     solve_panel_with_vector<T>(widest_instruction_set(), diag, panel, w, gap);
 }
 
-template <class T> void subtract_upper_panel_with_vector(MatrixView<T const> panel,
-                                                         MatrixView<T const> diagonal, std::span<T const> y,
-                                                         std::span<T> x, Index gap) {
-    subtract_upper_panel_with_vector<T>(widest_instruction_set(), panel, diagonal, y, x, gap);
+template <class T> void solve_upper_panel_with_vector(MatrixView<T const> panel, T const* triangle,
+                                                      std::span<T const> y, std::span<T> x, Index gap) {
+    solve_upper_panel_with_vector<T>(widest_instruction_set(), panel, triangle, y, x, gap);
 }
 
 template <class T>
@@ -244,12 +295,13 @@ void solve_transposed_panel_with_vector(Op op, Diag diag, MatrixView<T const> pa
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void solve_panel_with_vector<T>(Diag, MatrixView<T const>, std::span<T>, Index);                \
     template void solve_transposed_panel_with_vector<T>(Op, Diag, MatrixView<T const>, std::span<T>);        \
-    template void subtract_upper_panel_with_vector<T>(MatrixView<T const>, MatrixView<T const>,              \
-                                                      std::span<T const>, std::span<T>, Index);              \
+    template void pack_upper<T>(MatrixView<T const>, T*);                                                    \
+    template void solve_upper_panel_with_vector<T>(MatrixView<T const>, T const*, std::span<T const>,        \
+                                                   std::span<T>, Index);                                     \
     template void solve_panel_with_vector<T>(InstructionSet, Diag, MatrixView<T const>, std::span<T>,        \
                                              Index);                                                         \
-    template void subtract_upper_panel_with_vector<T>(                                                       \
-        InstructionSet, MatrixView<T const>, MatrixView<T const>, std::span<T const>, std::span<T>, Index);  \
+    template void solve_upper_panel_with_vector<T>(InstructionSet, MatrixView<T const>, T const*,            \
+                                                   std::span<T const>, std::span<T>, Index);                 \
     template void solve_transposed_panel_with_vector<T>(InstructionSet, Op, Diag, MatrixView<T const>,       \
                                                         std::span<T>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)

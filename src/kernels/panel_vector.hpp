@@ -24,19 +24,29 @@ void solve_panel_with_vector(Diag diag, MatrixView<T const> panel, std::span<T> 
 template <class T>
 void solve_transposed_panel_with_vector(Op op, Diag diag, MatrixView<T const> panel, std::span<T> w);
 
-/// x -= U^T y for the rows U of an upper factor, stored transposed as a panel, and fetches the upper triangle
-/// of the diagonal block, which is needed next. `gap` separates the panel from the one before it.
-template <class T> void subtract_upper_panel_with_vector(MatrixView<T const> panel,
-                                                         MatrixView<T const> diagonal, std::span<T const> y,
-                                                         std::span<T> x, Index gap);
+/// A packed upper triangle consists of strips of so many columns (the last one may have fewer), one after the
+/// other: the rows from the first to that of the last diagonal entry of the strip, in column-major order.
+inline constexpr Index packed_columns = 8;
+/// The number of entries of a packed triangle of this order.
+constexpr Index packed_upper_size(Index order) {
+    Index const strips = order / packed_columns, rest = order % packed_columns;
+    return packed_columns * packed_columns * strips * (strips + 1) / 2 + order * rest;
+}
+/// Copies the upper triangle, diagonal included, of a square matrix.
+template <class T> void pack_upper(MatrixView<T const> diagonal, T* packed);
+
+/// x := D^-1 (x - U^T y) for the rows U of an upper factor, stored transposed as a panel, and the packed
+/// upper triangle D, which is in memory right before the panel. `gap`: number of entries in memory between D
+/// and the panel that is used next.
+template <class T> void solve_upper_panel_with_vector(MatrixView<T const> panel, T const* triangle,
+                                                      std::span<T const> y, std::span<T> x, Index gap);
 
 /// For tests: the functions with the given instructions, which the processor must support.
 template <class T> void solve_panel_with_vector(InstructionSet instructions, Diag diag,
                                                 MatrixView<T const> panel, std::span<T> w, Index gap = 0);
-template <class T> void subtract_upper_panel_with_vector(InstructionSet instructions,
-                                                         MatrixView<T const> panel,
-                                                         MatrixView<T const> diagonal, std::span<T const> y,
-                                                         std::span<T> x, Index gap);
+template <class T> void solve_upper_panel_with_vector(InstructionSet instructions, MatrixView<T const> panel,
+                                                      T const* triangle, std::span<T const> y, std::span<T> x,
+                                                      Index gap);
 template <class T> void solve_transposed_panel_with_vector(InstructionSet instructions, Op op, Diag diag,
                                                            MatrixView<T const> panel, std::span<T> w);
 

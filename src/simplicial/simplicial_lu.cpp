@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/permutation_parity.hpp"
 #include "simplicial/left_looking.hpp"
 
 namespace espalier {
@@ -195,21 +196,6 @@ template <class T> std::uint64_t SimplicialLu<T>::bytes() const {
     return lower_.bytes() + upper_.bytes() + rows * (3 * sizeof(Offset) + sizeof(std::int32_t)) +
            rows * (3 * sizeof(T) + 3 * sizeof(Real<T>)) + position_.size() * sizeof(std::int32_t) +
            work_.size() * sizeof(T);
-}
-
-// A permutation of n elements with c cycles is odd if n - c is odd.
-static bool is_odd(std::vector<std::int32_t> const& to) {
-    std::vector<bool> seen(to.size(), false);
-    bool odd = false;
-    for (std::int32_t start = 0; start < std::ssize(to); ++start) {
-        if (seen[start]) continue;
-        seen[start] = true;
-        for (std::int32_t i = to[start]; i != start; i = to[i]) {
-            seen[i] = true;
-            odd = !odd;
-        }
-    }
-    return odd;
 }
 
 template <class T> typename SimplicialLu<T>::Product SimplicialLu<T>::determinant() const {

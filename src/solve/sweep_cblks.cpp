@@ -47,7 +47,7 @@ template <class T> RowBlock<T> Sweep<T>::forward_in_one_pass(CblkId k, Worker& w
     MatrixView<T> const panel = factor_.lower(k);
     T* const below = std::transform(x.only().begin(), x.only().end(), worker.buffer, std::negate<>());
     std::fill_n(below, panel.rows - panel.cols, T(0));
-    Index const gap = form_.has_upper() ? (panel.rows - panel.cols) * panel.cols : 0; // U follows L
+    Index const gap = panel_size(factor_.cblk(k), form_) - panel.rows * panel.cols;
     solve_panel_with_vector<T>(unit_lower(), panel, {worker.buffer, worker.buffer + panel.rows}, gap);
     std::transform(worker.buffer, below, x.z.data, std::negate<>());
     count(worker, panel);
@@ -111,11 +111,10 @@ template <class T> void Sweep<T>::backward_upper_in_one_pass(CblkId k, Worker& w
     RowBlock<T> const x = rows_of(factor_.cblk(k));
     MatrixView<T> const lower = factor_.lower(k), panel = factor_.upper(k);
     copy_rows_above(bloks_below(k), worker.buffer);
-    subtract_upper_panel_with_vector<T>(panel, factor_.diagonal(k),
-                                        {worker.buffer, worker.buffer + panel.rows}, x.only(),
-                                        lower.rows * lower.cols);
+    solve_upper_panel_with_vector<T>(panel, factor_.packed_upper(k),
+                                     {worker.buffer, worker.buffer + panel.rows}, x.only(),
+                                     lower.rows * lower.cols);
     count(worker, panel);
-    solve_diagonal(k, false, x);
 }
 
 // The entries of x in the rows of bloks.

@@ -65,8 +65,11 @@ std::map<CblkId, double> bytes_of_task(PlannedSystem const& run, FactorTask cons
     std::map<CblkId, double> bytes;
     if (task.target == no_cblk) {
         Branch const& branch = run.plan.partition.branches[task.source];
-        for (CblkId k = branch.first; k <= branch.root; ++k)
-            bytes[k] = static_cast<double>(run.factor.panel(k).size());
+        for (CblkId k = branch.first; k <= branch.root; ++k) {
+            Index const rows =
+                s.cblk(k).stride + (run.factor.form().has_upper() ? s.cblk(k).rows_below() : 0);
+            bytes[k] = static_cast<double>(rows * s.cblk(k).width()) * sizeof(double);
+        }
         return bytes;
     }
     std::map<CblkId, std::pair<Index, Index>>
