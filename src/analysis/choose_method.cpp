@@ -32,9 +32,21 @@ char const* result_of_complete_factors(Options const& options) {
     return options.schur.empty() ? nullptr : "a Schur complement";
 }
 
+std::string demand_for_complete_factors(Options const& options) {
+    if (char const* const wanted = result_of_complete_factors(options)) return wanted;
+    switch (options.factorization) {
+    case Factorization::automatic:
+    case Factorization::llh:
+    case Factorization::lu:
+        return {};
+    default:
+        return fmt::format("factorization {}", to_string(options.factorization));
+    }
+}
+
 MethodChoice choose_method(AnalysisReport const& direct, Options const& options,
                            MethodSetting const& setting) {
-    if (char const* const wanted = result_of_complete_factors(options))
+    if (std::string const wanted = demand_for_complete_factors(options); !wanted.empty())
         return {SolveMethod::direct, fmt::format("{} needs complete factors", wanted)};
     std::uint64_t const limit = options.max_memory > 0 ? options.max_memory : setting.available_bytes;
     auto const mebibytes = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 1048576.0; };

@@ -12,6 +12,10 @@ namespace espalier {
 /// The name of an option that is set and needs complete factors; null if there is none.
 char const* result_of_complete_factors(Options const& options);
 
+/// What the options ask for that needs complete factors: such a result, or a factorization that is never
+/// incomplete. Empty if there is nothing.
+std::string demand_for_complete_factors(Options const& options);
+
 struct MethodChoice {
     SolveMethod method = SolveMethod::direct;
     std::string reason; ///< One sentence.
@@ -30,7 +34,7 @@ struct MethodSetting {
 /// Chooses between the methods. `direct` is the analysis for complete factors. Incomplete factors are chosen
 /// if complete ones do not fit into Options::max_memory (without that option, into the available memory), or
 /// if the predicted time of the complete factorization and a solve exceeds that of `assumed_iterations` of a
-/// Krylov method. If an option needs complete factors, these are chosen.
+/// Krylov method. If demand_for_complete_factors(), these are chosen.
 inline constexpr int assumed_iterations = 200;
 MethodChoice choose_method(AnalysisReport const& direct, Options const& options,
                            MethodSetting const& setting);

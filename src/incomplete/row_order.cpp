@@ -54,7 +54,7 @@ std::vector<Index> expanded(CompressedGraph const& compressed, std::vector<Index
 
 RowOrder order_rows(StoredPattern const& a, int block_size, OrderingOptions const& ordering) {
     int const size = block_size == 0 ? find_block_size(a) : block_size;
-    // block_pattern() would check the matrix; IncompleteFactor does that later.
+    require_block_size(a, size); // several processes deal out whole blocks before block_pattern() checks them
     if (ordering.method == OrderingMethod::natural) return {size, {}};
     auto const pattern = block_pattern(a, size);
     if (ordering.method == OrderingMethod::user)

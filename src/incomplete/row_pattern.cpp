@@ -183,10 +183,7 @@ BlockRow checked_num_rows(StoredPattern const& a, int size, std::span<Index cons
     if (a.rows != a.cols)
         throw Error(Status::bad_input,
                     fmt::format("the matrix is {} x {}; a square matrix is needed", a.rows, a.cols));
-    if (size < 1 || size > largest_block || a.rows % size != 0)
-        throw Error(Status::usage, fmt::format("blocks of size {} do not divide a matrix of size {}; the "
-                                               "size must be a divisor in 1 .. {}",
-                                               size, a.rows, largest_block));
+    require_block_size(a, size);
     Index const num_rows = a.rows / size;
     if (!positions.empty() && std::ssize(positions) != num_rows)
         throw Error(Status::usage,
@@ -200,6 +197,13 @@ BlockRow checked_num_rows(StoredPattern const& a, int size, std::span<Index cons
 }
 
 } // namespace
+
+void require_block_size(StoredPattern const& a, int size) {
+    if (size < 1 || size > largest_block || a.rows % size != 0)
+        throw Error(Status::usage, fmt::format("blocks of size {} do not divide a matrix of size {}; the "
+                                               "size must be a divisor in 1 .. {}",
+                                               size, a.rows, largest_block));
+}
 
 RowPattern block_pattern(StoredPattern const& a, int block_size, std::span<Index const> positions,
                          BlockColumns const* whole, bool finds_source) {

@@ -57,6 +57,9 @@ struct RowPattern {
     [[nodiscard]] Offset num_blocks() const { return ptr.back(); }
 };
 
+/// Error{usage} unless blocks of this size divide the rows of the matrix.
+void require_block_size(StoredPattern const& a, int size);
+
 struct BlockColumns;
 
 /// The b x b blocks of a square matrix with stored entries, both triangles and the whole diagonal included.

@@ -47,6 +47,7 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
     if (problem && problem->status() != Status::out_of_memory) throw *problem;
     MethodChoice choice;
     bool const is_direct = context_.on_root([&] {
+        if (problem && !demand_for_complete_factors(options).empty()) throw *problem;
         if (problem)
             choice = {SolveMethod::ilu, problem->what()};
         else

@@ -51,20 +51,26 @@ template <class T> void Solver<T>::State::set_options(Options given) {
     if (moves && !context_.is_alone())
         throw Error(Status::usage, "several processes keep the machine that their solver was made for");
     if (moves) context_.set_topology(given.topology);
-    int const threads = given.threads > 0 ? given.threads : context_.default_threads();
-    // A plan is made for a number of workers, and an incomplete factor for one team of them.
-    bool const changes_team = system_ && system_->is_incomplete && options.bind_threads != given.bind_threads;
-    if (moves || report.threads != threads || changes_team) drop_analysis();
-    context_.set_threads(threads, given.bind_threads);
+    // An analysis belongs to the workers of process 0, which the other processes adopt in each call.
+    if (context_.is_root() || !system_) {
+        int const threads = given.threads > 0 ? given.threads : context_.default_threads();
+        // A plan is made for a number of workers, and an incomplete factor for one team of them.
+        bool const changes_team =
+            system_ && system_->is_incomplete && options.bind_threads != given.bind_threads;
+        if (moves || report.threads != threads || changes_team) drop_analysis();
+        context_.set_threads(threads, given.bind_threads);
+        report.threads = threads;
+    }
     options = std::move(given);
     report.scalar = scalar_of<T>;
-    report.threads = threads;
 }
 
 // The options that have the same names in CallSettings and in Options.
 template <class From, class To> static void copy_options(From const& from, To& to) {
     to.bind_threads = from.bind_threads;
     to.comm_threads = from.comm_threads;
+    to.pivoting = from.pivoting;
+    to.pivot_tolerance = from.pivot_tolerance;
     to.record_trace = from.record_trace;
     to.mixed_precision = from.mixed_precision;
     to.condition = from.condition;

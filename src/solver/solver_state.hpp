@@ -45,6 +45,8 @@ struct CallSettings : CallArguments {
     // Options with the same names.
     bool bind_threads = true;
     int comm_threads = 1;
+    Pivoting pivoting = Pivoting::static_pivots;
+    double pivot_tolerance = 0;
     bool record_trace = false;
     bool mixed_precision = false;
     bool condition = false;

@@ -44,6 +44,13 @@ class Symbols(unittest.TestCase):
                                 f"Solver<{scalar}>::{member}")
         self.assertIn("typeinfo for espalier::Error", names)
 
+    def test_functions_of_distributed_systems_are_exported_for_every_scalar(self):
+        names = exported()
+        for scalar in ["float", "double", "std::complex<float>", "std::complex<double>"]:
+            for function in ["gather_columns", "gather_rows", "scatter_rows", "read_columns", "read_rows"]:
+                self.assertTrue(any(f" espalier::{function}<{scalar}>(" in name for name in names),
+                                f"{function}<{scalar}>")
+
     def test_soname_and_dependencies(self):
         dynamic = run("readelf", "--dynamic", "--wide", LIBRARY)
         self.assertIn("Library soname: [libespalier.so.0.1]", dynamic)

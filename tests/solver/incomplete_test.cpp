@@ -5,6 +5,7 @@
 #include <complex>
 #include <numeric>
 
+#include "analysis/choose_method.hpp"
 #include "comm/thread_processes.hpp"
 #include "core/status_of.hpp"
 #include "matrix/convert.hpp"
@@ -421,6 +422,18 @@ TEST(IncompleteMethod, TakesNewValuesAmongSeveralProcesses) {
     });
 }
 
+TEST(IncompleteMethod, RefusesBlocksThatDoNotDivideTheMatrix) {
+    for (int const processes : {1, 2})
+        run_processes(processes, [](Communicator const& comm) {
+            auto const a = on_process_0(comm, generated<double>("convdiff3d:5"));
+            Options options = with_ilu(0, 1);
+            options.block_size = 2;
+            Solver<double> solver(options, comm);
+            EXPECT_TRUE(throws_error(Status::usage, "blocks of size 2 do not divide a matrix of size 625",
+                                     [&] { solver.analyze(a); }));
+        });
+}
+
 TEST(AutomaticMethod, ChoosesByMemoryAndTime) {
     auto const a = generated<double>("lap3d:12");
     Options options = on_threads(1);
@@ -438,6 +451,28 @@ TEST(AutomaticMethod, ChoosesByMemoryAndTime) {
     EXPECT_TRUE(std::ranges::any_of(notes, [](std::string const& note) {
         return note.starts_with("auto chose ilu: complete factors need") && note.ends_with("are allowed");
     }));
+}
+
+TEST(AutomaticMethod, NeverReplacesCompleteFactorsThatAreNeeded) {
+    auto const a = generated<double>("lap3d:20");
+    Options options = on_threads(1);
+    options.calibration = Toggle::off;
+    options.method = SolveMethod::automatic;
+    options.max_memory = 3'000'000; // too little even for the analysis for complete factors
+    EXPECT_EQ(run_incomplete(a, options).report.method, SolveMethod::ilu);
+    std::vector<Options> demanding(5, options);
+    demanding[0].condition = true;
+    demanding[1].mixed_precision = true;
+    demanding[2].allow_singular = true;
+    demanding[3].schur = {1, 2, 3};
+    demanding[4].factorization = Factorization::ldlt;
+    for (Options const& demand : demanding) {
+        Solver<double> solver(demand);
+        EXPECT_TRUE(throws_error(Status::out_of_memory, "the analysis needs", [&] { solver.analyze(a); }));
+    }
+    AnalysisReport slow;
+    slow.predicted_factor_s = 1e6;
+    EXPECT_EQ(choose_method(slow, demanding[4], {}).method, SolveMethod::direct);
 }
 
 } // namespace

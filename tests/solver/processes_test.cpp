@@ -248,6 +248,39 @@ TEST(SolverOnProcesses, MayFollow) {
     });
 }
 
+// Process 0 does not measure its Schur complement again with delayed pivots, so the others must not either.
+TEST(SolverOnProcesses, UsesThePivotingOfProcess0WhenOthersFollow) {
+    auto const matrix = generated<double>("lap3d:5");
+    run_processes(3, [&](Communicator const& comm) {
+        if (comm.rank() > 0) return Solver<double>::follow({}, comm);
+        Options options = many_tasks(static_order, Splitting::one_d, 1);
+        options.factorization = Factorization::ldlt;
+        options.pivoting = Pivoting::delayed;
+        options.schur = {3, 7, 20};
+        options.tolerance = 1e-30; // is not reached
+        Solver<double> solver(options, comm);
+        solver.factorize(matrix);
+        EXPECT_EQ(solver.schur_complement().rows, 3);
+    });
+}
+
+TEST(SolverOnProcesses, KeepsItsFactorsIfOnlyOtherProcessesAskForOtherWorkers) {
+    auto const matrix = generated<double>("lap3d:5");
+    for (SolveMethod const method : {SolveMethod::direct, SolveMethod::ilu})
+        run_processes(3, [&](Communicator const& comm) {
+            auto const mine = on_process_0(comm, matrix);
+            std::vector<double> const b(static_cast<std::size_t>(mine.rows), 1);
+            Options options = many_tasks(static_order, Splitting::one_d, 2);
+            options.method = method;
+            auto solver = factorized(mine, options, comm);
+            if (comm.rank() > 0) options.threads = 0;
+            options.bind_threads = comm.rank() > 0;
+            solver.set_options(options);
+            EXPECT_EQ(solve_and_refine(solver, mine, b).status, Status::ok);
+            EXPECT_EQ(solver.report().threads, 2);
+        });
+}
+
 TEST(SolverOnProcesses, AcceptsASystemInParts) {
     for (char const* const spec : {"lap3d:6", "convdiff3d:5"}) {
         auto const matrix = generated<double>(spec);
