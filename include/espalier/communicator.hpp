@@ -18,7 +18,7 @@ namespace espalier {
 class Transport;
 
 /// A group of processes, numbered from 0, with a channel of its own among them. Copies are cheap and refer to
-/// the same group. The library never initialises or finalises MPI.
+/// the same group. The library never initializes or finalizes MPI.
 class ESPALIER_API Communicator {
   public:
     /// The calling process alone.
@@ -27,9 +27,9 @@ class ESPALIER_API Communicator {
     /// The processes of `*mpi_comm`, which is an MPI_Comm. C++ programs call communicator() of
     /// espalier/mpi.hpp instead, because the compiler checks its argument. Collective. The communicator is
     /// duplicated, so that messages of the library and of the caller are never mixed. The duplicate is freed
-    /// with the last copy of the result, unless MPI has been finalised by then. Destroy this copy on a thread
+    /// with the last copy of the result, unless MPI has been finalized by then. Destroy this copy on a thread
     /// that may call MPI. Errors on the duplicate are thrown as Error. Error{usage} for a null communicator,
-    /// for an intercommunicator, and before MPI is initialised or after it is finalised; Error{unsupported}
+    /// for an intercommunicator, and before MPI is initialized or after it is finalized; Error{unsupported}
     /// in a build without MPI.
     static Communicator from_mpi(void const* mpi_comm);
 

@@ -17,8 +17,8 @@
  *    and an invalid matrix is ESPALIER_BAD_INPUT. Output arguments are written only if the call succeeds or
  *    the text says so.
  *  - After any error, and after a cancelled call, the handle can be used again.
- *  - Different threads may use different handles at the same time, but one handle only one after the other. A
- *    second call at the same time, also from a callback, is ESPALIER_USAGE.
+ *  - Different threads may use different handles at the same time. Only one thread at a time may use a handle:
+ *    a second call at the same time, also from a callback, is ESPALIER_USAGE.
  *  - Nothing is printed. The only state outside of the handles is the cost model of this machine, which is
  *    kept for later handles, and in a file for later programs. The environment variables
  *    ESPALIER_CALIBRATION, XDG_CACHE_HOME and HOME are read: see espalier_set_calibration().
@@ -583,9 +583,9 @@ ESPALIER_API espalier_status espalier_drive_rows(espalier_solver* solver, espali
  *  ESPALIER_USAGE before a factorization.
  *  @{ */
 
-/** Numbers of positive, negative and zero (or replaced) pivots of a real symmetric or Hermitian matrix: the
- *  signs of its eigenvalues. ESPALIER_USAGE for other matrices and for lu; ESPALIER_INACCURATE if static
- *  pivots were replaced. Pointers may be null. */
+/** The inertia of a real symmetric or Hermitian matrix: the numbers of its positive, negative and zero
+ *  eigenvalues, from the signs of the pivots. A replaced delayed pivot counts as zero. ESPALIER_USAGE for other
+ *  matrices and for lu; ESPALIER_INACCURATE if static pivots were replaced. Pointers may be null. */
 ESPALIER_API espalier_status espalier_inertia(espalier_solver* solver, int64_t* positive, int64_t* negative,
                                               int64_t* zero);
 /** det A = (phase_re + i phase_im) exp(log_modulus), with a phase of modulus 1, or 0 and log_modulus

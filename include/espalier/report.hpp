@@ -35,7 +35,7 @@ struct AnalysisReport {
     double total_s = 0;    ///< The whole analysis, including matching and scaling.
     bool matched = false;  ///< Rows were permuted or paired by a maximum-product matching.
     bool scaled = false;   ///< Rows and columns were scaled.
-    /// The largest number of entries in different rows and columns; -1 unless a matching was computed.
+    /// The size of a maximum matching of rows and columns; -1 if no matching was computed.
     Index structural_rank = -1;
     Index compressed_vertices = 0;  ///< Vertices of the compressed graph that was ordered.
     Offset nnz_factor = 0;          ///< Entries of L (L + U - I for lu), without amalgamation.
@@ -77,8 +77,9 @@ struct FactorReport {
     /// Columns that a column block passed on to its parent (Options::pivoting), counted at each block that
     /// did so.
     Index pivots_delayed = 0;
-    std::uint64_t delayed_bytes = 0; ///< Additional memory of column blocks with delayed columns.
-    Index negative_pivots = 0;       ///< For ldlt of real matrices and for ldlh.
+    /// Memory of the panels with delayed columns, an upper bound of the additional memory.
+    std::uint64_t delayed_bytes = 0;
+    Index negative_pivots = 0; ///< For ldlt of real matrices and for ldlh.
     double rcond = -1; ///< With Options::condition: estimated 1 / (|A| |A^-1|), 1-norms; else -1.
     /// With Options::schur: the largest normwise backward error of the whole system for three random vectors
     /// in the kept unknowns; else -1.
@@ -138,7 +139,7 @@ struct RefineReport {
     double componentwise_error = 0; ///< Oettli-Prager: max_i |b - Ax|_i / (|A||x| + |b|)_i.
     /// With Options::condition: bound on |x - x_exact| / |x|, infinity norms, worst right-hand side; else -1.
     double forward_error = -1;
-    bool converged = false; ///< backward_error <= tolerance.
+    bool converged = false; ///< backward_error and the error of the scaled system are within the tolerance.
     /// ok; inaccurate: not converged, or not finite; singular: the factorization is numerically_singular.
     Status status = Status::ok;
 };

@@ -317,10 +317,12 @@ template <class T> class SystemSession : public Session {
             throw Error(report.status, fmt::format("the matrix is singular to working precision; the "
                                                    "backward error is {:.1e}",
                                                    report.backward_error));
-        if (report.status != Status::ok)
-            throw Error(report.status, fmt::format("the backward error {:.1e} is above the tolerance {:.1e}",
-                                                   report.backward_error,
-                                                   calls_.is_root() ? tolerance_here() : now_.tolerance));
+        if (report.status == Status::ok) return;
+        double const tolerance = calls_.is_root() ? tolerance_here() : now_.tolerance;
+        DecisiveError const error = decisive_error(report, tolerance);
+        throw Error(report.status,
+                    fmt::format("the backward error{} {:.1e} is above the tolerance {:.1e}",
+                                error.is_scaled ? " of the scaled system" : "", error.value, tolerance));
     }
 
     // Writes the rows of this process, or all rows on process 0.

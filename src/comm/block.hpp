@@ -42,7 +42,7 @@ class Block {
     static constexpr std::size_t alignment = 64;
 
     Block() = default;
-    /// A block with `bytes` of payload, not initialised, from the pool if it is given and has room.
+    /// A block with `bytes` of payload, not initialized, from the pool if it is given and has room.
     /// Error{out_of_memory} states their number.
     static Block allocate(std::size_t bytes, std::shared_ptr<BlockPool> const& pool = {}) {
         if (bytes > std::numeric_limits<std::size_t>::max() / 2)
@@ -50,7 +50,7 @@ class Block {
         std::size_t const all = message_bytes(bytes);
         Block block = for_message(all, pool);
         block.size_ = bytes;
-        std::memset(block.memory_ + all - alignment, 0, alignment); // so that no uninitialised bytes are sent
+        std::memset(block.memory_ + all - alignment, 0, alignment); // so that no uninitialized bytes are sent
         block.header() = MessageHeader{};
         block.header().bytes = bytes;
         return block;

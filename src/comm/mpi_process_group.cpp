@@ -30,14 +30,14 @@ ProcessGroup::ProcessGroup(int* argc, char*** argv, ThreadLevel wanted) {
     int provided = 0;
     if (MPI_Init_thread(argc, argv, mpi_level(wanted), &provided) != MPI_SUCCESS)
         throw Error(Status::internal, "MPI_Init_thread failed");
-    initialised_ = true;
+    initialized_ = true;
     MPI_Comm const world = MPI_COMM_WORLD;
     world_ = Communicator::from_mpi(&world);
 }
 
 ProcessGroup::~ProcessGroup() {
     world_ = Communicator();
-    if (initialised_) MPI_Finalize();
+    if (initialized_) MPI_Finalize();
 }
 
 } // namespace espalier

@@ -215,7 +215,7 @@ class MpiTransport final : public Transport {
 
 Communicator Communicator::from_mpi(void const* mpi_comm) {
     if (!is_running())
-        throw Error(Status::usage, "MPI is not initialised or already finalised: create the communicator "
+        throw Error(Status::usage, "MPI is not initialized or already finalized: create the communicator "
                                    "between MPI_Init and MPI_Finalize");
     if (!mpi_comm) throw Error(Status::usage, "the pointer to an MPI communicator is null");
     auto const given = *static_cast<MPI_Comm const*>(mpi_comm);

@@ -7,8 +7,8 @@
 namespace espalier {
 
 /// Constructed once, in main, before threads are created. Initialises MPI if this build has it and a launcher
-/// (mpirun, srun) has started the process; the destructor finalises it. Only the command uses this: the
-/// library uses MPI as its caller has initialised it.
+/// (mpirun, srun) has started the process; the destructor finalizes it. Only the command uses this: the
+/// library uses MPI as its caller has initialized it.
 class ProcessGroup {
   public:
     /// MPI may provide another thread level (see thread_level).
@@ -24,7 +24,7 @@ class ProcessGroup {
 
   private:
     Communicator world_;
-    [[maybe_unused]] bool initialised_ = false; // used in builds with MPI
+    [[maybe_unused]] bool initialized_ = false; // used in builds with MPI
 };
 
 } // namespace espalier

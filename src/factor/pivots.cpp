@@ -91,8 +91,8 @@ template <class T> Inertia pivot_signs(Factor<T> const& factor) {
     FactorForm const form = factor.form();
     if (form.has_upper() || (is_complex<T> && !form.conjugate()))
         throw Error(Status::usage,
-                    fmt::format("the pivots of {}{} have no signs to count", to_string(form.kind),
-                                is_complex<T> ? " of a complex matrix" : ""));
+                    fmt::format("the inertia is not available from {}{}; it needs ldlh, llh or real ldlt",
+                                to_string(form.kind), is_complex<T> ? " of a complex matrix" : ""));
     Inertia signs;
     for_each_eliminated(factor, [&](CblkId k) {
         if (!form.has_d()) {

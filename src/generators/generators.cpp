@@ -157,7 +157,7 @@ NamedMatrix generate_matrix(std::string_view spec) {
                            needed(kind->help.arguments), spec));
     double const entries = kind->stored(*arguments);
     if (!(entries <= max_entries))
-        misuse(fmt::format("'{}' is too large: it has about {:.1e} entries, the limit is 2^40 = {:.1e}", spec,
+        misuse(fmt::format("'{}' is too large: it has about {:.1e} entries; the limit is 2^40 = {:.1e}", spec,
                            entries, max_entries));
 
     NamedMatrix result;

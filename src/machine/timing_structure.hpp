@@ -1,6 +1,7 @@
-// The block structures that kernels are timed on: those of two cubic lattices, one with 7-point stencils and
-// one unknown a point, and one with 27-point stencils and three unknowns. They are ordered and split as in a
-// solve, so that panels and updates have the sizes, and memory has the distances, of real ones.
+// The block structures on which kernels are timed: a cubic lattice with 7-point stencils and one unknown per
+// point, one with 27-point stencils and three unknowns per point, and a plane with 9-point stencils and one
+// unknown per point. They are ordered and split as in a solve, so that panels and updates have the sizes, and
+// memory has the distances, of real ones.
 #pragma once
 
 #include <vector>

@@ -86,7 +86,7 @@ void require_block_size(char const* what, std::size_t size, Index length, Index 
     bool const fits = nrhs >= 0 && (l == 0 || k == 0 ? size == 0 : size % l == 0 && size / l == k);
     if (!fits)
         throw Error(Status::usage,
-                    fmt::format("{} has {} entries, {} vectors of {} are needed", what, size, nrhs, length));
+                    fmt::format("{} has {} entries; {} vectors of {} are needed", what, size, nrhs, length));
 }
 
 template <class T>

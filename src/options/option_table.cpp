@@ -273,7 +273,7 @@ constexpr std::array table = {
                                 "and the widths of column blocks"}),
     choice<&Options::push_init>(
         {"push-init", runs, scheduling, "WHERE",
-         "places: panels or tiles are distributed to the NUMA nodes in turn or at random, and tasks follow"}),
+         "places: distribution of the panels or tiles over the NUMA nodes; a task runs where its data is"}),
     choice<&Options::push>(
         {"push", runs, scheduling, "WHERE", "places: list that receives a ready task (docs/scheduling.md)"}),
     choice<&Options::select>({"select", runs, scheduling, "WHERE",

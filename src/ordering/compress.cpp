@@ -153,8 +153,9 @@ Marks mark(Index n, std::span<Index const> last) {
     Marks marks(n, 0);
     for (Index const v : last) {
         if (v < 0 || v >= n)
-            throw Error(Status::usage,
-                        fmt::format("unknown {} (counted from 0) cannot come last; there are {}", v, n));
+            throw Error(Status::usage, fmt::format("unknown {} (counted from 0) of the Schur complement does "
+                                                   "not exist: the matrix has {} unknowns",
+                                                   v, n));
         if (marks[v]++)
             throw Error(Status::usage, fmt::format("unknown {} (counted from 0) is listed twice", v));
     }

@@ -96,8 +96,8 @@ void require_rows(Graph const& graph, OrderingMethod method) {
 
 std::vector<Index> const& checked_positions(std::vector<Index> const& positions, Index n) {
     if (std::ssize(positions) != n)
-        throw Error(Status::usage,
-                    fmt::format("the ordering has {} positions, the matrix {} rows", positions.size(), n));
+        throw Error(Status::usage, fmt::format("the ordering has {} positions; the matrix has {} rows",
+                                               positions.size(), n));
     std::vector<Index> row_at(n, -1);
     for (Index row = 0; row < n; ++row) {
         Index const position = positions[row];

@@ -137,7 +137,7 @@ std::vector<Entry> read_entries(WordReader& reader, std::string const& path, Ind
     }
     if (std::ssize(entries) < n)
         throw Error(Status::bad_input,
-                    fmt::format("ordering file '{}' has {} integers, the matrix has {} rows", path,
+                    fmt::format("ordering file '{}' has {} integers; the matrix has {} rows", path,
                                 entries.size(), n));
     return entries;
 }

@@ -57,6 +57,16 @@ template <class T> double default_tolerance();
 /// incomplete.
 template <class T> double target_error(RefineOptions const& options);
 
+/// The error of a solution that exceeds the tolerance: its backward error, or else that of the scaled system.
+struct DecisiveError {
+    double value = 0;
+    bool is_scaled = false;
+};
+inline DecisiveError decisive_error(RefineReport const& report, double tolerance) {
+    bool const is_scaled = report.backward_error <= tolerance && !report.history.empty();
+    return {is_scaled ? report.history.back() : report.backward_error, is_scaled};
+}
+
 /// Improves the columns of x in place. Every method stops at the target error and keeps the best iterate of
 /// each column. The method ir also stops when a step no longer halves the error. `automatic` runs ir, or cg
 /// with an incomplete positive inverse, then gmres for the columns that are still above the tolerance. With

@@ -286,6 +286,11 @@ template <class T> RefineReport Refiner<T>::refine(std::span<T const> b, std::sp
     if (report.converged && run.method == RefineMethod::automatic && !singularity_.is_near &&
         needs_better_rows(report.componentwise_error))
         improve_rows(b, x, columns, run, report);
+    // Steps that are not measured one by one have the error after the last of them.
+    context_.on_all([&] {
+        if (std::ssize(report.history) <= report.iterations)
+            report.history.resize(report.iterations + 1, report.history.back());
+    });
     return report;
 }
 

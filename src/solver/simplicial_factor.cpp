@@ -88,8 +88,9 @@ template <class T> void SimplicialFactor<T>::solve(std::span<T> block, Index col
 
 template <class T> Inertia SimplicialFactor<T>::inertia() const {
     if (!is_ldl_ || !ldl_.has_signs())
-        throw Error(Status::usage, fmt::format("the pivots of {} have no signs to count",
-                                               is_ldl_ ? "ldlt of a complex matrix" : "lu"));
+        throw Error(Status::usage,
+                    fmt::format("the inertia is not available from {}; it needs ldlh, llh or real ldlt",
+                                is_ldl_ ? "ldlt of a complex matrix" : "lu"));
     return ldl_.inertia();
 }
 

@@ -49,7 +49,8 @@ template <class T> void Solver<T>::State::set_options(Options given) {
     require_sound(given);
     bool const moves = options.topology != given.topology;
     if (moves && !context_.is_alone())
-        throw Error(Status::usage, "several processes keep the machine that their solver was made for");
+        throw Error(Status::usage,
+                    "the topology of a solver on several processes cannot be changed; create a new solver");
     if (moves) context_.set_topology(given.topology);
     // An analysis belongs to the workers of process 0, which the other processes adopt in each call.
     if (context_.is_root() || !system_) {

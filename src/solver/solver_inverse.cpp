@@ -63,7 +63,9 @@ InverseEntries<T> Solver<T>::State::invert(char const* what, std::uint64_t bytes
     if (report.factor.pivots_replaced > 0)
         throw Error(
             Status::unsupported,
-            fmt::format("{} needs the factors of the matrix itself, and some pivots were replaced", what));
+            fmt::format(
+                "{} is not available: pivots were replaced, so the factors are those of a perturbed matrix",
+                what));
     require(what, {Need::no_growth});
     bool const is_sparse = system_->is_simplicial || factor_.factor().has_delayed();
     std::uint64_t const needed =
@@ -170,9 +172,9 @@ template <class T> void Solver<T>::State::check_diagonal(FunctionRef<T(Index)> e
         largest = larger(largest, static_cast<double>(std::abs(solved[i])));
     }
     if (!(worst <= std::sqrt(static_cast<double>(epsilon<T>)) * largest))
-        note(
-            "{} is inaccurate: of {} diagonal entries, one differs from a solve by {:.1e} of the largest one",
-            what, rows.size(), worst / largest);
+        note("{} is inaccurate: {} diagonal entries were checked by solves, and the largest difference is "
+             "{:.1e}, relative to the largest entry",
+             what, rows.size(), worst / largest);
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \

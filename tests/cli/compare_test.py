@@ -113,7 +113,7 @@ class Compare(CommandTest):
         self.assertEqual(done.returncode, NOT_POSITIVE, done.stderr)
         self.assertRegex(done.stderr, r"\Aespalier: error: 2 of 4 cases failed, first: factorization=llh, threads=1: "
                          r".*pivot.*\n\Z")
-        self.assertIn("ratios are to factorization=ldlt, threads=1", done.stdout)
+        self.assertIn("ratios refer to the row factorization=ldlt, threads=1", done.stdout)
         self.assertIn("failed      factorization=llh, threads=2: ", done.stdout)
         report = self.read_json("t.json")
         self.assertEqual([row["status"] for row in report["rows"]], ["not_positive_definite"] * 2 + ["ok"] * 2)

@@ -164,7 +164,7 @@ class Simulate(CommandTest):
         self.assertRegex(text, r"machine +synthetic numa:2 core:3 pu:1 \(simulated\)\n  cores +6, 6 used\n  memory +2 NUMA")
         self.assertRegex(text, r"(?m)^  seed +5$")
         self.assertIn("BLAS", text)
-        found = ("narrowest_block", "widest_block", "schedules_tried", "schedule_choice_s")
+        found = ("factor_path", "narrowest_block", "widest_block", "schedules_tried", "schedule_choice_s")
         for name, value in self.read_json("r.json")["settings"].items():
             if value is not None and not name.endswith(("_asked", "_chosen")) and name not in found:
                 self.assertRegex(text, rf"(?m)^  {name.replace('_', '-')} +\S")

@@ -332,6 +332,7 @@ class Failure(CommandTest):
         self.write_matrix("pairs.mtx", 2, {(0, 0): 0.0, (1, 0): 1.0, (1, 1): 0.0}, "symmetric")
         text = self.succeed("solve", "pairs.mtx")
         self.assertRegex(text, r"structure +no supernodes; 1x1 and 2x2 pivots chosen by the analysis")
+        self.assertIn("(ldlt on 1 thread)", text)
         self.assertNotIn("diagonal block", text)
 
     def test_memory_limit_states_both_numbers(self):

@@ -1,5 +1,5 @@
 // The test program of real processes. Every rank runs all tests. Rank 0 reports all of them, the others only
-// failures. MPI is initialised and finalised here, as in a program of a user:
+// failures. MPI is initialized and finalized here, as in a program of a user:
 //
 //     mpirun -n 3 test_mpi [--thread-level=funneled|serialized|multiple]
 
@@ -27,7 +27,7 @@ class FailuresOnly : public testing::EmptyTestEventListener {
     int rank_;
 };
 
-// There is no communication before MPI is initialised and after it is finalised.
+// There is no communication before MPI is initialized and after it is finalized.
 bool is_refused_as_misuse() {
     bool const is_refused =
         espalier::status_of([] { espalier::communicator(MPI_COMM_WORLD); }) == espalier::Status::usage;

@@ -345,6 +345,16 @@ TEST(ExtraPrecise, LeavesXAloneWhenCorrectionsDoNotShrink) {
     EXPECT_EQ(x, before);
 }
 
+TEST(DecisiveErrors, AreThoseAboveTheTolerance) {
+    RefineReport report;
+    report.backward_error = 1e-13;
+    report.history = {1e-3, 2e-12};
+    EXPECT_TRUE(decisive_error(report, 1e-12).is_scaled);
+    EXPECT_EQ(decisive_error(report, 1e-12).value, 2e-12);
+    EXPECT_FALSE(decisive_error(report, 1e-14).is_scaled);
+    EXPECT_EQ(decisive_error(report, 1e-14).value, 1e-13);
+}
+
 // The second row is small, so an error of its unknown hardly shows in the norm of the residual.
 CscMatrix<double> with_small_row() {
     double const small = std::ldexp(1.0, -50);

@@ -271,6 +271,7 @@ TEST(Solver, SatisfiesAllRowsOfABadlyScaledSystem) {
         EXPECT_TRUE(refined.converged);
         EXPECT_LE(refined.componentwise_error, largest_row_error<double>);
         EXPECT_GT(refined.iterations, 0);
+        EXPECT_EQ(std::ssize(refined.history), refined.iterations + 1);
     }
 }
 

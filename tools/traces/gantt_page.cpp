@@ -2,7 +2,7 @@
 //
 // Drawing sums the light of the states in each pixel of a row, weighted by their times, as coverage.hpp does.
 // A row with many states also has a coarser version, which is made on demand: each of 16384 bins holds one
-// piece per colour. It is drawn while a pixel spans several bins, so a frame takes a few operations per pixel
+// piece per color. It is drawn while a pixel spans several bins, so a frame takes a few operations per pixel
 // for any number of states.
 #include "tools/traces/gantt.hpp"
 #include "tools/traces/gantt_data.hpp"
@@ -36,7 +36,7 @@ label { display: inline-flex; gap: 4px; align-items: center; }
 </head>
 <body>
 <div id="bar"><b>Espalier trace</b><span class="note" id="about"></span>
-<label>colour by <select id="by"><option value="kind">kind of task</option><option value="level">level of the
+<label>color by <select id="by"><option value="kind">kind of task</option><option value="level">level of the
 tree</option></select></label>
 <label><input type="checkbox" id="arrows" checked> arrows</label>
 <button id="all">whole time</button>

@@ -42,7 +42,7 @@ class StateLane {
 /// The category that the name of a state suggests.
 Category guess_category(std::string name);
 
-/// A colour such as "0.5 0.5 1"; nothing if the text is not three numbers from 0 to 1.
+/// A color such as "0.5 0.5 1"; nothing if the text is not three numbers from 0 to 1.
 std::optional<Color> parse_color(std::string_view text);
 
 } // namespace espalier::trace

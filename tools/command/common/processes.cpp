@@ -105,13 +105,13 @@ int follow_process_0() {
         } catch (std::exception const&) { // process 0 reports it
         }
     }
-    calls = {}; // before MPI is finalised
+    calls = {}; // before MPI is finalized
     return arguments.exit_code;
 }
 
 void end_processes(int exit_code) {
     calls.end({.exit_code = exit_code});
-    calls = {}; // before MPI is finalised
+    calls = {}; // before MPI is finalized
 }
 
 } // namespace espalier::command

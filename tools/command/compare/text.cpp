@@ -141,7 +141,7 @@ std::string compare_text(CompareRecord const& record) {
             text +=
                 fmt::format("chosen      {}: {}\n", row.name(record.asked.vary), schedule_text(row.schedule));
     if (record.base() != nullptr && record.base() != record.rows.data())
-        text += fmt::format("note        ratios are to {}, as rows before it failed\n",
+        text += fmt::format("note        ratios refer to the row {}, because the rows before it failed\n",
                             record.base()->name(record.asked.vary));
     for (CompareRow const& row : record.rows)
         if (row.status != Status::ok)

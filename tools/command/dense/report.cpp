@@ -121,7 +121,8 @@ std::string dense_text(DenseRecord const& record) {
                     counted(record.nodes, "NUMA node"), to_string(asked.library.allocation));
     text += fmt::format("schedule    {}\n", schedule_text(asked.library));
     if (record.followed_tiles > 0)
-        text += fmt::format("pages       {} on another node than the owner; their tasks are at home there\n",
+        text += fmt::format("pages       {} not on the node of their owner; their tasks are scheduled on the "
+                            "node of the pages\n",
                             counted(record.followed_tiles, "tile"));
     if (record.tiles_of_node.size() > 1 && run.local_share)
         text += fmt::format(

@@ -112,9 +112,9 @@ Nothing proportional to the factor is allocated. With --max-memory the exit code
 factorization would fit: 0, or 8.
 
 The prediction maps the elimination tree to the processes and threads and simulates each task with
-the cost model of this machine, under --schedule and --split, and with 2 us and 10 GB/s between
-processes. It ignores where memory lies; 'espalier simulate' does not. --trace writes the predicted
-run, and 'espalier trace' draws it.
+the cost model of this machine, under --schedule and --split, and with the measured network, or 2 us
+and 10 GB/s between processes if none was measured. It ignores where memory lies; 'espalier simulate'
+does not. --trace writes the predicted run, and 'espalier trace' draws it.
 
 Under mpirun the prediction is for the processes that were started, and takes into account which of
 them share a computer. More --processes than were started are assumed to have a computer each.

@@ -45,7 +45,7 @@ template <class T> DenseMatrix<T> from_file(RunOptions const& options, Index n) 
         [&]<class From>(DenseMatrix<From> const& b) -> DenseMatrix<T> {
             if (b.cols == 0)
                 throw Error(Status::usage,
-                            fmt::format("{}: the file has no columns, one right-hand side is needed at least",
+                            fmt::format("{}: the file has no columns; at least one right-hand side is needed",
                                         options.rhs));
             if (b.rows != n)
                 throw Error(Status::bad_input,
@@ -115,7 +115,7 @@ std::pair<AnyMatrix, MatrixFacts> load_matrix(RunOptions const& options, Progres
         named.matrix);
     if (facts.rows != facts.cols)
         throw Error(Status::bad_input,
-                    fmt::format("{}: the matrix is {} x {}, a linear system needs a square one",
+                    fmt::format("{}: the matrix is {} x {}; a linear system needs a square one",
                                 options.matrix, facts.rows, facts.cols));
     return {std::move(named.matrix), std::move(facts)};
 }

@@ -26,7 +26,7 @@ template <class T> CscMatrix<T> take_as(AnyMatrix&& matrix, RunOptions const& op
 /// complex and T is not, or has another number of columns than --nrhs.
 template <class T> DenseMatrix<T> right_hand_sides(RunOptions const& options, Index n);
 
-/// Calls `body` with a value-initialised T of the scalar type that `scalar` names: `body(T{})`.
+/// Calls `body` with a value-initialized T of the scalar type that `scalar` names: `body(T{})`.
 template <class Body> auto with_scalar(Scalar scalar, Body const& body) {
     switch (scalar) {
     case Scalar::s:

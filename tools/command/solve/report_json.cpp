@@ -151,7 +151,8 @@ std::vector<std::pair<std::string, std::string>> settings_list(RunRecord const& 
     std::vector<std::pair<std::string, std::string>> list;
     Json const settings = settings_json(record); // a named object: items() refers to it
     for (auto const& [key, value] : settings.items()) {
-        if (value.is_null() || key.ends_with("_asked")) continue;
+        bool const is_found = key == "factor_path"; // by the analysis
+        if (value.is_null() || key.ends_with("_asked") || is_found) continue;
         std::string name = key;
         std::replace(name.begin(), name.end(), '_', '-');
         std::string text = value.is_string() ? value.get<std::string>() : value.dump();

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "refine/refine.hpp"
 #include "tools/command/common/numbers.hpp"
 
 namespace espalier::command {
@@ -110,7 +111,7 @@ void add_incomplete_factor(Table& table, Report const& report) {
                readable_seconds(incomplete.factor_s),
                report.factorization == Factorization::llh ? "IC" : "ILU", incomplete.levels,
                report.processes == 1 ? "" : fmt::format("{} processes of ", report.processes),
-               counted(report.threads, "thread"));
+               counted(incomplete.coarsen == "one" ? 1 : report.threads, "thread"));
     if (incomplete.solve_s > 0)
         table.line("  application", "{} to one vector", readable_seconds(incomplete.solve_s));
     if (incomplete.pivots_shifted > 0)
@@ -200,7 +201,7 @@ void add_factor(Table& table, Report const& report) {
     table.line("factorization", "{}: assembly {}, elimination {} at {:.2f} GF/s  ({} on {}{})",
                readable_seconds(factor.total_s), readable_seconds(factor.assembly_s),
                readable_seconds(factor.time_s), factor.gflops, to_string(report.factorization), processes,
-               counted(report.threads, "thread"));
+               counted(report.factor_path == "simplicial" ? 1 : report.threads, "thread"));
     if (factor.messages > 0)
         table.line("  messages", "{} carrying {}; {} in MPI", with_separators(factor.messages),
                    readable_bytes(static_cast<double>(factor.message_bytes)),
@@ -287,10 +288,9 @@ double effective_tolerance(double asked, Scalar scalar) {
 }
 
 std::string error_above_tolerance(RefineReport const& refine, double tolerance) {
-    bool const is_scaled = refine.backward_error <= tolerance && !refine.history.empty();
+    DecisiveError const error = decisive_error(refine, tolerance);
     return fmt::format("the backward error{} is {:.1e}, above the tolerance of {:.0e}",
-                       is_scaled ? " of the scaled system" : "",
-                       is_scaled ? refine.history.back() : refine.backward_error, tolerance);
+                       error.is_scaled ? " of the scaled system" : "", error.value, tolerance);
 }
 
 std::string schedule_text(ScheduleReport const& schedule) {

@@ -38,8 +38,9 @@ Run::Run(RunOptions const& options, Purpose purpose, std::vector<std::string> ma
     bool const verbose = options.prints() && options.verbose;
     if (machine.empty() && (verbose || !options.library.topology.empty()))
         machine = Topology::named(options.library.topology).describe();
+    Timer const reading;
     std::tie(matrix_, record.matrix) = load_matrix(options, &progress_);
-    record.read_s = clock_.seconds();
+    record.read_s = reading.seconds();
     record.report.scalar = run_scalar(options, record.matrix);
     if (verbose) {
         RunRecord expected = record;

@@ -19,6 +19,7 @@
 #include "core/names.hpp"
 #include "espalier/espalier.hpp"
 #include "matrix.hpp"
+#include "refine/refine.hpp"
 #include "serial_calls.hpp"
 
 namespace espalier::python {
@@ -27,8 +28,9 @@ namespace espalier::python {
 /// are column-major arrays of this type, without conversion.
 class AnySolver {
   public:
-    /// Status and normwise backward error of a solution.
-    using Verdict = std::tuple<std::string, double>;
+    /// Status of a solution, its normwise backward error or that of the scaled system, and whether it is the
+    /// latter, because only this one is above the tolerance.
+    using Verdict = std::tuple<std::string, double, bool>;
     /// Column starts, rows and values of all entries, both triangles included.
     using Columns = std::tuple<py::array, py::array, py::array>;
 
@@ -324,7 +326,12 @@ template <class T> class BoundSolver final : public AnySolver {
         CscMatrix<T> const& matrix = factorized(step);
         RefineReport const report = by_rows ? solver_->refine_rows(matrix, b, x, columns, op)
                                             : solver_->refine(matrix, b, x, columns, op);
-        return {to_string(report.status), report.backward_error};
+        double const tolerance = solver_->options().tolerance;
+        DecisiveError const error =
+            report.status == Status::inaccurate
+                ? decisive_error(report, tolerance > 0 ? tolerance : default_tolerance<T>())
+                : DecisiveError{report.backward_error, false};
+        return {to_string(report.status), error.value, error.is_scaled};
     }
 
     void analyze_now(Matrix const& matrix) {

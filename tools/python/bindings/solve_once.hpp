@@ -10,8 +10,8 @@
 
 namespace espalier::python {
 
-/// Solves A x = b with default options for a matrix that is treated as general. Returns x, the status and the
-/// backward error, or None if b is not a vector of finite numbers with as many entries as A has rows; the
+/// Solves A x = b with default options for a matrix that is treated as general. Returns x and the verdict
+/// (BoundSolver), or None if b is not a vector of finite numbers with as many entries as A has rows; the
 /// package reports this.
 template <class T, class I> py::object solve_once(std::string const& layout, Index rows, Index cols,
                                                   py::array_t<I, py::array::c_style> const& pointers,
@@ -26,8 +26,8 @@ template <class T, class I> py::object solve_once(std::string const& layout, Ind
     auto const matrix = take_arrays<T, I>(layout, rows, cols, pointers, indices, values, "general");
     py::array_t<T> x(rows);
     BoundSolver<T> solver{Options()};
-    auto const [status, error] = solver.solve_once(matrix, right, {x.mutable_data(), right.size()});
-    return py::make_tuple(x, status, error);
+    auto const verdict = solver.solve_once(matrix, right, {x.mutable_data(), right.size()});
+    return py::make_tuple(x, verdict);
 }
 
 } // namespace espalier::python

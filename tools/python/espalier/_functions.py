@@ -98,8 +98,8 @@ def _solve_small(A: Any, b: Any) -> npt.NDArray[Any] | None:
         return None
     if found is None:
         return None
-    x, status, error = found
-    warn_of((status, error), 3)
+    x, verdict = found
+    warn_of(verdict, 3)
     return x
 
 

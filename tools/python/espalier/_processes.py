@@ -42,7 +42,7 @@ _solvers: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def close_at_exit(solver: Any) -> None:
-    """Closes the solver before mpi4py finalises MPI: exit functions run in reverse order of their registration."""
+    """Closes the solver before mpi4py finalizes MPI: exit functions run in reverse order of their registration."""
     if not _solvers:
         atexit.register(_close_all)
     _solvers.add(solver)

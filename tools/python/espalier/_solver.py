@@ -518,12 +518,13 @@ def _file_name(path: Path) -> bytes:
     return name
 
 
-def warn_of(verdict: tuple[str, float] | None, stacklevel: int) -> None:
+def warn_of(verdict: tuple[str, float, bool] | None, stacklevel: int) -> None:
     if verdict is None or verdict[0] == "ok":
         return
-    status, error = verdict
+    status, error, is_scaled = verdict
     kind: type[Warning] = AccuracyWarning
-    message = f"the solution is inaccurate: its backward error {error:.1e} is above the tolerance"
+    of_what = "the backward error of the scaled system" if is_scaled else "its backward error"
+    message = f"the solution is inaccurate: {of_what}, {error:.1e}, is above the tolerance"
     if status == "singular":
         kind = SingularMatrixWarning
         message = f"the matrix is singular to working precision; backward error of the solution {error:.1e}"
