@@ -2,8 +2,9 @@
 //
 //   llh, llt    lower(k): stride x width, the diagonal block first; its strict upper triangle is scratch.
 //   ldlt, ldlh  the same, with D on the diagonal, off_diagonal(k) and perm(k) as kernels/panel.hpp says.
-//   lu          lower(k) holds L and, in the diagonal block, U; upper(k) is the block row of U below the
-//               diagonal block, stored transposed: rows_below x width.
+//   lu          lower(k) holds L and, in the diagonal block, U; packed_upper(k) is a copy of the latter for
+//               solves; upper(k) is the block row of U right of the diagonal block, stored transposed:
+//               rows_below x width.
 //
 // A cblk that cannot eliminate all its columns, or has columns of its children that could not, has a
 // DelayedPanel (delayed_panel.hpp) in addition. below(), diagonal(), upper() and off_diagonal() then are
