@@ -12,8 +12,8 @@ namespace espalier {
 /// The name of an option that is set and needs complete factors; null if there is none.
 char const* result_of_complete_factors(Options const& options);
 
-/// What the options ask for that needs complete factors: such a result, or a factorization that is never
-/// incomplete. Empty if there is nothing.
+/// The options may set something that needs complete factors: a result, or a factorization other than llh and
+/// lu. This returns its name, or an empty text if the options set nothing of this kind.
 std::string demand_for_complete_factors(Options const& options);
 
 struct MethodChoice {

@@ -6,7 +6,7 @@
 
 namespace espalier {
 
-/// Constructed once, in main, before threads are created. Initialises MPI if this build has it and a launcher
+/// Constructed once, in main, before threads are created. Initializes MPI if this build has it and a launcher
 /// (mpirun, srun) has started the process; the destructor finalizes it. Only the command uses this: the
 /// library uses MPI as its caller has initialized it.
 class ProcessGroup {

@@ -72,8 +72,8 @@ ESPALIER_INLINE void solve_transposed_group(bool conjugate, Diag diag, MatrixVie
     for (int c = 0; c < columns; ++c) x[c] = z[c];
 }
 
-// What follows a panel in the direction in which panels are read: `adjacent` entries that are needed next,
-// and `gap` entries that are skipped.
+// The memory behind a panel, in the direction in which panels are read. The first `adjacent` entries are
+// needed next. The following `gap` entries are skipped.
 struct NextPanel {
     Index adjacent = 0;
     Index gap = 0;

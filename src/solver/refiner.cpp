@@ -371,6 +371,25 @@ Refiner<T>::report_on(BackwardErrors const& errors, RefineOptions const& options
     return report;
 }
 
+// Calls body(b) while b and x have the scales of the working system, and returns this b. After an exception,
+// x has the scales of the caller, too.
+template <class T> template <class Body>
+std::vector<T> Refiner<T>::in_working_scales(std::span<T const> b, std::span<T> x, Index columns, MatrixOp op,
+                                             Body const& body) const {
+    LocalScaling const& scaling = vectors_.scaling();
+    auto working_b = context_.on_all([&] { return std::vector<T>(b.begin(), b.end()); });
+    scaling.to_working(std::span<T>(working_b), columns, op);
+    scaling.solution_to_working(x, columns, op);
+    try {
+        body(std::span<T const>(working_b));
+    } catch (...) {
+        scaling.from_working(x, columns, op);
+        throw;
+    }
+    scaling.from_working(x, columns, op);
+    return working_b;
+}
+
 // Whether some rows of a solution with this componentwise error deserve refinement. In a system that needs no
 // scales, such rows are those where the solution underflows.
 template <class T> bool Refiner<T>::needs_better_rows(double componentwise) const {
@@ -382,19 +401,11 @@ template <class T> bool Refiner<T>::needs_better_rows(double componentwise) cons
 template <class T> void Refiner<T>::improve_rows(std::span<T const> b, std::span<T> x, Index columns,
                                                  RefineOptions const& options, RefineReport& report) {
     Timer const timer;
-    LocalScaling const& scaling = vectors_.scaling();
-    auto working_b = context_.on_all([&] { return std::vector<T>(b.begin(), b.end()); });
-    scaling.to_working(std::span<T>(working_b), columns, options.op);
-    scaling.solution_to_working(x, columns, options.op);
     int steps = 0;
-    try {
+    in_working_scales(b, x, columns, options.op, [&](std::span<T const> working_b) {
         steps = refine_rows<T>(*working_, working_b, x, columns, inverse_of_working(), options.op,
                                options.interrupt);
-    } catch (...) {
-        scaling.from_working(x, columns, options.op);
-        throw;
-    }
-    scaling.from_working(x, columns, options.op);
+    });
     if (steps == 0) { // for example if a component of the solution is zero
         rows_stay_ = true;
         given_needs_steps_ = false;
@@ -436,19 +447,13 @@ template <class T> RefineReport Refiner<T>::refine_scaled(std::span<T const> b, 
                                                           RefineOptions const& options) {
     Timer const timer;
     LocalScaling const& scaling = vectors_.scaling();
-    auto working_b = context_.on_all([&] { return std::vector<T>(b.begin(), b.end()); });
-    scaling.to_working(std::span<T>(working_b), columns, options.op);
-    scaling.solution_to_working(x, columns, options.op);
     RefineReport report;
     RefineOptions of_working = options;
     of_working.measures_componentwise = false;
-    try {
-        report = refine_working(working_b, x, columns, of_working);
-    } catch (...) {
-        scaling.from_working(x, columns, options.op); // x is now in the scaling of the caller
-        throw;
-    }
-    scaling.from_working(x, columns, options.op);
+    std::vector<T> const working_b =
+        in_working_scales(b, x, columns, options.op, [&](std::span<T const> scaled_b) {
+            report = refine_working(scaled_b, x, columns, of_working);
+        });
     DistributedMatrix<T> const& matrix = callers_matrix();
     double const tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
     BackwardErrors errors = worst_errors<T>(matrix, x, b, columns, options);

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "core/timer.hpp"
 #include "distributed/distributed_matrix.hpp"
@@ -124,6 +125,9 @@ template <class T> class Refiner {
                                           Timer const& timer);
     std::optional<RefineReport> report_without_steps(std::span<T const> b, std::span<T const> x,
                                                      Index columns, RefineOptions const& options);
+    template <class Body> std::vector<T> in_working_scales(std::span<T const> b, std::span<T> x,
+                                                           Index columns, MatrixOp op,
+                                                           Body const& body) const;
     [[nodiscard]] bool needs_better_rows(double componentwise) const;
     void improve_rows(std::span<T const> b, std::span<T> x, Index columns, RefineOptions const& options,
                       RefineReport& report);
