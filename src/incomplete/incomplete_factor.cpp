@@ -112,7 +112,7 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
                                            Interrupt* interrupt) {
         FactorArrays<T> const arrays{map_, order_, a.values.data(), lower_, upper_, inverse_.as<T>().data(),
                                      rule};
-        auto const memory = current_rows();
+        auto const workers = row_workers();
         std::vector<std::unique_ptr<RowFactorizer>> rows;
         rows.reserve(order_.num_workers);
         bool const is_symmetric = symmetry_ != Symmetry::general && sizes_.block_size == 1;
@@ -121,11 +121,11 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
             is_symmetric && !rule.positive && order_.num_workers > 1 ? bound_of_moduli(a) : Real<T>(0)};
         for (WorkerId w = 0; w < order_.num_workers; ++w)
             if (is_symmetric)
-                rows.push_back(std::make_unique<SymmetricRowFactorization<T>>(arrays, matrix, memory[w]));
+                rows.push_back(std::make_unique<SymmetricRowFactorization<T>>(arrays, matrix, workers[w]));
             else
                 rows.push_back(
                     with_block_size(sizes_.block_size, [&]<int B>() -> std::unique_ptr<RowFactorizer> {
-                        return std::make_unique<RowFactorization<T, B>>(arrays, memory[w], longest_row_);
+                        return std::make_unique<RowFactorization<T, B>>(arrays, workers[w], longest_row_);
                     }));
         auto const replaced = factorize_rows(rows, stops, interrupt);
         if (std::exchange(has_new_pages_, false))

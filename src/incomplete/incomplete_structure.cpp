@@ -165,13 +165,14 @@ void IncompleteStructure::require_size(Index rows, Offset stored) const {
                                            rows, stored, size_, stored_));
 }
 
-std::span<Arena const> IncompleteStructure::current_rows() {
-    current_rows_.reserve(order_.num_workers);
-    while (std::ssize(current_rows_) < order_.num_workers) {
-        current_rows_.push_back(Arena::of_kept_pages(bytes_of_current_row(), Allocation::local));
-        std::ranges::fill(current_rows_.back().bytes(), std::byte(0));
+std::span<RowWorker> IncompleteStructure::row_workers() {
+    row_workers_.reserve(order_.num_workers);
+    while (std::ssize(row_workers_) < order_.num_workers) {
+        RowWorker& worker = row_workers_.emplace_back();
+        worker.current_row = Arena::of_kept_pages(bytes_of_current_row(), Allocation::local);
+        std::ranges::fill(worker.current_row.bytes(), std::byte(0));
     }
-    return current_rows_;
+    return row_workers_;
 }
 
 std::optional<Index>

@@ -54,9 +54,8 @@ class IncompleteStructure {
     [[nodiscard]] std::vector<std::uint64_t> node_bytes(std::span<std::byte const> lower,
                                                         std::span<std::byte const> upper) const;
 
-    /// The memory of each worker for its current row during a factorization (row_factorization.hpp). It keeps
-    /// its pages between factorizations.
-    std::span<Arena const> current_rows();
+    /// What each worker keeps between factorizations.
+    std::span<RowWorker> row_workers();
     /// Factorizes all rows; rows[w] does those of worker w. Returns the number of replaced pivots. If
     /// `stops`, ends soon after a row needs a shift, and returns nothing.
     std::optional<Index> factorize_rows(std::vector<std::unique_ptr<RowFactorizer>> const& rows, bool stops,
@@ -108,7 +107,7 @@ class IncompleteStructure {
     TeamNodes nodes_;
     bool distributes_ = false;                 ///< Whether the chunks have NUMA nodes.
     std::optional<BlockColumns> whole_blocks_; ///< whole_blocks(), until map_entries().
-    std::vector<Arena> current_rows_;          ///< By worker; empty until the first factorization.
+    std::vector<RowWorker> row_workers_;       ///< Empty until the first factorization.
     Arena work_;
 };
 

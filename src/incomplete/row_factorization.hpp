@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/faster_way.hpp"
+#include "core/timer.hpp"
 #include "incomplete/dependence_prefetch.hpp"
 #include "incomplete/entry_map.hpp"
 #include "incomplete/row_storage.hpp"
@@ -92,14 +94,19 @@ template <class T> struct FactorArrays {
     PivotRule<T> pivots;
 };
 
+/// What a worker keeps between factorizations.
+struct alignas(64) RowWorker { // written by one worker
+    Arena current_row;         ///< For its current row.
+    FasterWay loading;         ///< Whether RowFactorizer::load_rows() makes factorizations faster.
+};
+
 /// Factorizes rows on one worker. Does not throw after its construction.
 class RowFactorizer {
   public:
     virtual ~RowFactorizer() = default;
     /// Called before the rows of a block of rows (row_arrangement.hpp), whose positions are first .. end - 1,
     /// are factorized. May write their values of A to the places of the factors, in the order of A: the rows
-    /// have another order, in which values would come from distant lines of memory. This is faster without
-    /// fill only.
+    /// have another order, in which values would come from distant lines of memory. With fill this is slower.
     virtual void load_rows([[maybe_unused]] BlockRow first, [[maybe_unused]] BlockRow end) noexcept {}
     /// Rows first .. end - 1, after all rows that they depend on.
     virtual void factorize_rows(BlockRow first, BlockRow end) noexcept = 0;
@@ -121,13 +128,13 @@ class RowFactorizer {
     bool needs_shift_ = false;
 };
 
-/// Rows of B x B blocks. `current_row` has an index for each block row. It is zero before the first
+/// Rows of B x B blocks. The current row has an index for each block row. It is zero before the first
 /// RowFactorization that uses it, and after each.
 template <class T, int B> class RowFactorization final : public RowFactorizer {
   public:
-    RowFactorization(FactorArrays<T> const& arrays, Arena const& current_row, std::int32_t longest_row)
+    RowFactorization(FactorArrays<T> const& arrays, RowWorker& worker, std::int32_t longest_row)
         : arrays_(arrays), prefetch_(arrays.lower, arrays.upper, arrays.inverse),
-          slot_of_(current_row.as<std::int32_t>()),
+          slot_of_(worker.current_row.as<std::int32_t>()),
           values_(static_cast<std::size_t>(longest_row + 1) * block_entries) {}
 
     void factorize_rows(BlockRow first, BlockRow end) noexcept override {
@@ -242,18 +249,21 @@ template <class T, class Visit>
     }
 }
 
-/// Rows of scalars. `current_row` has an entry for each column. Entries outside of the pattern of the row are
-/// also updated, but never read, which is faster than looking for the others.
+/// Rows of scalars. The current row has an entry for each column. Entries outside of the pattern of the row
+/// are also updated, but never read, which is faster than looking for the others.
 template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
   public:
-    RowFactorization(FactorArrays<T> const& arrays, Arena const& current_row, std::int32_t)
+    RowFactorization(FactorArrays<T> const& arrays, RowWorker& worker, std::int32_t)
         : arrays_(arrays), prefetch_(arrays.lower, arrays.upper, arrays.inverse),
-          ascends_(prefetch_.is_active() && !arrays.order.follows_closely), row_(current_row.as<T>().data()) {
-    }
+          ascends_(prefetch_.is_active() && !arrays.order.follows_closely),
+          row_(worker.current_row.as<T>().data()), loading_(worker.loading) {}
 
     void load_rows(BlockRow first, BlockRow end) noexcept override {
         auto const& order = arrays_.order;
         if (!arrays_.entries.is_in_order()) return;
+        loaded_ = {first, end, loading_.is_first()};
+        if (loading_.measures()) timer_.restart();
+        if (!loaded_.is_loaded) return;
         for (BlockRow k = first; k < end; ++k) {
             BlockRow const later = std::min(k + rows_ahead, end - 1);
             load(order.position_of[order.ascending[k]], order.position_of[order.ascending[later]]);
@@ -271,6 +281,8 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
                 factorize(k);
             }
         }
+        if (end == loaded_.end && loading_.measures())
+            loading_.took(timer_.seconds() / (loaded_.end - loaded_.first));
     }
 
   private:
@@ -303,10 +315,18 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
             row[column] = value;
             largest = std::max(largest, abs1(value));
         };
-        if (entries.is_in_order()) { // loaded
+        if (loaded_.is_loaded) {
             visit_row(lower, p, put);
             put(p, inverse[p]);
             visit_row(upper, p, put);
+        } else if (entries.is_in_order()) {
+            auto const take = [&](BlockRow column, T&) __attribute__((always_inline)) {
+                entries.prefetch_later(a, entry);
+                put(column, entries.value(a, entry++));
+            };
+            visit_row(lower, p, take);
+            take(p, inverse[p]);
+            visit_row(upper, p, take);
         } else {
             if (end - entry < lower.length(p) + 1 + upper.length(p)) { // this row has fill
                 visit_row(lower, p, [row](BlockRow k, T&) { row[k] = 0; });
@@ -350,6 +370,14 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
     /// long rows often read the same rows of U.
     bool ascends_;
     T* row_;
+    /// Which of both is faster depends on the processor and on the matrix.
+    FasterWay& loading_;
+    /// The block of rows that is being factorized, and whether its values are in the places of the factors.
+    struct {
+        BlockRow first = 0, end = 0;
+        bool is_loaded = false;
+    } loaded_;
+    Timer timer_; ///< Of the block of rows.
 };
 
 } // namespace espalier

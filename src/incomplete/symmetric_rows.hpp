@@ -19,14 +19,14 @@ template <class T> struct SymmetricMatrix {
     Real<T> largest;
 };
 
-/// Rows of scalars. `current_row` has an entry for each column. Entries outside of the pattern of the row are
-/// also updated, but never read, which is faster than looking for the others.
+/// Rows of scalars. The current row has an entry for each column. Entries outside of the pattern of the row
+/// are also updated, but never read, which is faster than looking for the others.
 template <class T> class SymmetricRowFactorization final : public RowFactorizer {
   public:
     SymmetricRowFactorization(FactorArrays<T> const& arrays, SymmetricMatrix<T> const& a,
-                              Arena const& current_row)
+                              RowWorker const& worker)
         : arrays_(arrays), prefetch_(arrays.lower, arrays.upper, arrays.inverse), a_(a),
-          row_(current_row.as<T>().data()), largest_(a.largest),
+          row_(worker.current_row.as<T>().data()), largest_(a.largest),
           is_hermitian_(is_complex<T> && a.matrix.symmetry == Symmetry::hermitian),
           loads_(arrays.entries.has_columns() && arrays.entries.is_in_order()) {}
 

@@ -76,7 +76,7 @@ void touch_first_parts(std::span<std::byte> arena) {
             recent.since_change = Timer();
             choose_pages(arena, choice.is_huge());
         }
-        if (seconds <= slow_huge_page) break;
+        if (!choice.is_huge() && seconds <= slow_huge_page) break;
     }
 }
 

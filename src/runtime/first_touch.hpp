@@ -44,8 +44,9 @@ class FirstTouch {
 void touch_part_of(std::span<std::byte> arena, int part, int parts);
 
 /// Chooses the pages of an arena that nobody has touched yet and that is not to be touched as a whole now.
-/// Touches one to four parts of Arena::alignment bytes, if the arena is that large. The choice also applies
-/// to the arenas of the next second. Thread-safe.
+/// Touches up to four parts of Arena::alignment bytes, if the arena has them: the first huge pages may be
+/// fast and the next ones come from the host. The choice also applies to the arenas of the next second.
+/// Thread-safe.
 void touch_first_parts(std::span<std::byte> arena);
 
 } // namespace espalier
