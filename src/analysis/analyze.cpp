@@ -12,6 +12,7 @@
 
 #include "analysis/analysis.hpp"
 #include "analysis/structure_job.hpp"
+#include "core/names.hpp"
 #include "core/progress.hpp"
 #include "core/timer.hpp"
 #include "incomplete/row_order.hpp"
@@ -69,6 +70,25 @@ template <class T> struct RowOrderJob {
     RowOrder order;
 };
 
+// Options as a user spells them, such as "levels 2".
+class GivenOptions {
+  public:
+    template <class Value> void add(std::string_view name, Value const& value) {
+        if constexpr (std::is_enum_v<Value>)
+            texts_.push_back(fmt::format("{} {}", name, spellings<Value>[static_cast<std::size_t>(value)]));
+        else
+            texts_.push_back(fmt::format("{} {}", name, value));
+    }
+    /// Adds the option unless it has its default.
+    template <class Value> void add(std::string_view name, Value const& value, Value const& usual) {
+        if (value != usual) add(name, value);
+    }
+    [[nodiscard]] std::vector<std::string> const& texts() const { return texts_; }
+
+  private:
+    std::vector<std::string> texts_;
+};
+
 // The steps of an analysis. Each reads the results of the steps before it.
 template <class T> class Analyzer {
   public:
@@ -80,6 +100,7 @@ template <class T> class Analyzer {
     Analysis<T> run() {
         validate();
         choose_kind();
+        note_options_without_effect();
         if (goes_without_supernodes()) return std::move(analysis_);
         machine_ = context_.machine();
         if (!options_.allow_singular) require_entries_in_every_row(matrix_, options_.schur, &interrupt_);
@@ -87,7 +108,6 @@ template <class T> class Analyzer {
         if (options_.method == SolveMethod::ilu) {
             require_runtime(options_.runtime);
             choose_cost_model();
-            note_options_without_effect();
             order_rows();
             analysis_.incomplete->bandwidth = analysis_.costs.read_bandwidth; // while all threads sweep
             return std::move(analysis_);
@@ -124,7 +144,7 @@ template <class T> class Analyzer {
     // Whether the options allow a factorization without supernodes, and do not describe one with them.
     bool may_go_without_supernodes() {
         FactorForm const& form = analysis_.form;
-        if (options_.supernodes == Toggle::on || !(form.has_d() || form.has_upper())) return false;
+        if (options_.supernodes == Toggle::on || options_.method != SolveMethod::direct) return false;
         bool const is_stored_right = form.has_upper() == (matrix_.symmetry == Symmetry::general);
         static Options const usual;
         bool const is_usual = options_.matching == usual.matching && options_.scaling == usual.scaling &&
@@ -136,11 +156,11 @@ template <class T> class Analyzer {
                               options_.amalgamation_fill == usual.amalgamation_fill;
         bool const may_order =
             options_.ordering == OrderingMethod::automatic || options_.ordering == OrderingMethod::amd;
-        char const* const need = !is_stored_right && form.has_upper() ? "a matrix that is stored in full"
-                                 : !is_stored_right ? "a matrix that is stored as a triangle"
-                                 : options_.method != SolveMethod::direct ? "method direct"
-                                 : context_.processes > 1                 ? "one process"
-                                 : !options_.schur.empty()                ? "no Schur complement"
+        char const* const need = !(form.has_d() || form.has_upper())    ? "lu, ldlt or ldlh"
+                                 : !is_stored_right && form.has_upper() ? "a matrix that is stored in full"
+                                 : !is_stored_right        ? "a matrix that is stored as a triangle"
+                                 : context_.processes > 1  ? "one process"
+                                 : !options_.schur.empty() ? "no Schur complement"
                                  : analysis_.factors_narrow(options_.mixed_precision)
                                      ? "factors in the precision of the matrix"
                                  : options_.allow_singular    ? "allow-singular off"
@@ -215,19 +235,48 @@ template <class T> class Analyzer {
         interrupt_.check();
     }
 
+    // Notes options that were given, and that the method or the factorization does not have.
+    void note_options_without_effect() {
+        if (options_.method == SolveMethod::ilu) return note_options_of_column_blocks();
+        static Options const usual;
+        GivenOptions incomplete, pivots;
+        incomplete.add("levels", options_.levels, usual.levels);
+        incomplete.add("block-size", options_.block_size, usual.block_size);
+        incomplete.add("coarsen", options_.coarsen, usual.coarsen);
+        incomplete.add("runtime", options_.runtime, usual.runtime);
+        note_without_effect(incomplete, "method direct");
+        // llh that was not asked for may be replaced by ldlh, which has pivots.
+        bool const has_pivots = options_.factorization == Factorization::automatic ||
+                                analysis_.form.has_d() || analysis_.form.has_upper();
+        // With `condition`, columns may be delayed in any case.
+        bool const may_delay = options_.pivoting != Pivoting::static_pivots || options_.condition;
+        if (!has_pivots) pivots.add("pivoting", options_.pivoting, usual.pivoting);
+        if (!has_pivots || !may_delay)
+            pivots.add("pivot-tolerance", options_.pivot_tolerance, usual.pivot_tolerance);
+        note_without_effect(pivots, has_pivots ? "pivoting static" : to_string(options_.factorization));
+    }
+
     // Incomplete factors have neither column blocks nor an elimination tree, and run in the order of lists by
     // default.
-    void note_options_without_effect() {
+    void note_options_of_column_blocks() {
         static Options const usual;
-        std::vector<std::string> names;
-        if (options_.schedule == SchedulePolicy::automatic) names.emplace_back("schedule auto");
-        if (options_.splitting != usual.splitting)
-            names.push_back(fmt::format("split {}", to_string(options_.splitting)));
-        if (options_.subtrees_per_worker != usual.subtrees_per_worker)
-            names.push_back(fmt::format("subtrees-per-worker {}", options_.subtrees_per_worker));
-        if (!names.empty())
-            context_.note(fmt::format("{} {} no effect with method ilu", fmt::join(names, ", "),
-                                      names.size() == 1 ? "has" : "have"));
+        GivenOptions given;
+        if (options_.schedule == SchedulePolicy::automatic) given.add("schedule", options_.schedule);
+        given.add("split", options_.splitting, usual.splitting);
+        given.add("subtrees-per-worker", options_.subtrees_per_worker, usual.subtrees_per_worker);
+        given.add("max-block-width", options_.max_block_width, usual.max_block_width);
+        given.add("min-block-width", options_.min_block_width, usual.min_block_width);
+        if (options_.supernodes == Toggle::off) given.add("supernodes", options_.supernodes);
+        given.add("pivoting", options_.pivoting, usual.pivoting);
+        given.add("pivot-tolerance", options_.pivot_tolerance, usual.pivot_tolerance);
+        note_without_effect(given, "method ilu");
+    }
+
+    void note_without_effect(GivenOptions const& given, std::string_view with) {
+        auto const& texts = given.texts();
+        if (!texts.empty())
+            context_.note(fmt::format("{} {} no effect with {}", fmt::join(texts, ", "),
+                                      texts.size() == 1 ? "has" : "have", with));
     }
 
     void order_rows() {

@@ -46,7 +46,7 @@ std::string did_you_mean(std::string_view word, std::span<std::string_view const
             nearest = candidate;
         }
     if (nearest.empty() || 2 * least >= word.size() + 1) return "";
-    return "; did you mean '" + std::string(nearest) + "'?";
+    return " (did you mean '" + std::string(nearest) + "'?)";
 }
 
 } // namespace espalier

@@ -19,6 +19,7 @@ namespace espalier {
 namespace {
 
 constexpr std::array<char const*, 2> off_on{"off", "on"};
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 template <auto member> using Member = std::remove_reference_t<decltype(std::declval<Options&>().*member)>;
 
@@ -49,8 +50,8 @@ template <auto member> constexpr OptionRow count(OptionHeading const& heading, s
     OptionRow row{heading, OptionType::count, {}, least, most, unset};
     row.set = [](Options& options, OptionRow const& self, std::string_view text) {
         bool const is_unset = !self.unset.empty() && text == self.unset;
-        options.*member =
-            static_cast<Member<member>>(is_unset ? 0 : parse_count(self.name, text, self.least, self.most));
+        options.*member = static_cast<Member<member>>(
+            is_unset ? 0 : parse_count(self.name, text, self.least, self.most, self.unset));
     };
     row.get = [](Options const& options, OptionRow const& self) {
         bool const is_unset = !self.unset.empty() && options.*member == 0;
@@ -69,8 +70,8 @@ constexpr OptionRow real(OptionHeading const& heading, std::string_view unset = 
         if (!self.unset.empty() && text == self.unset)
             options.*member = unset_value;
         else
-            options.*member =
-                unset_value == 0 ? parse_positive(self.name, text) : parse_not_negative(self.name, text);
+            options.*member = unset_value == 0 ? parse_positive(self.name, text, infinity, self.unset)
+                                               : parse_not_negative(self.name, text, self.unset);
     };
     row.get = [](Options const& options, OptionRow const& self) {
         bool const is_unset = unset_value == 0 ? options.*member == 0 : options.*member < 0;
@@ -94,7 +95,7 @@ constexpr OptionRow max_memory(OptionHeading const& heading) {
     OptionRow row{heading, OptionType::size};
     row.unset = "none";
     row.set = [](Options& options, OptionRow const& self, std::string_view text) {
-        options.max_memory = text == self.unset ? 0 : parse_size(self.name, text);
+        options.max_memory = text == self.unset ? 0 : parse_size(self.name, text, self.unset);
     };
     row.get = [](Options const& options, OptionRow const& self) {
         return options.max_memory == 0 ? std::string(self.unset) : spell_size(options.max_memory);

@@ -28,11 +28,19 @@ template <class Number> std::optional<Number> whole_number(std::string_view text
     return value;
 }
 
+// "--threads needs auto or a whole number ..., not '0'"
+[[noreturn]] void refuse(std::string_view option, std::string_view other, std::string_view needed,
+                         std::string_view text) {
+    throw Error(Status::usage, fmt::format("{} needs {}{}{}, not '{}'", option, other,
+                                           other.empty() ? "" : " or ", needed, text));
+}
+
 // A finite number for which `fits` holds; `which` says so in words.
-double parse_real(std::string_view option, std::string_view text, auto const& fits, std::string_view which) {
+double parse_real(std::string_view option, std::string_view text, std::string_view other, auto const& fits,
+                  std::string_view which) {
     auto const value = whole_number<double>(text);
     if (!value || !std::isfinite(*value) || !fits(*value))
-        throw Error(Status::usage, fmt::format("{} needs a number {}, not '{}'", option, which, text));
+        refuse(option, other, fmt::format("a number {}", which), text);
     return *value;
 }
 
@@ -59,33 +67,30 @@ std::size_t parse_choice(std::string_view option, std::string_view text,
 }
 
 std::int64_t parse_count(std::string_view option, std::string_view text, std::int64_t least,
-                         std::int64_t most) {
+                         std::int64_t most, std::string_view other) {
     auto const value = whole_number<std::int64_t>(text);
     if (!value || *value < least || *value > most)
-        throw Error(Status::usage, fmt::format("{} needs a whole number between {} and {}, not '{}'", option,
-                                               least, most, text));
+        refuse(option, other, fmt::format("a whole number between {} and {}", least, most), text);
     return *value;
 }
 
-double parse_positive(std::string_view option, std::string_view text, double most) {
+double parse_positive(std::string_view option, std::string_view text, double most, std::string_view other) {
     return parse_real(
-        option, text, [most](double value) { return value > 0 && value <= most; },
+        option, text, other, [most](double value) { return value > 0 && value <= most; },
         std::isfinite(most) ? fmt::format("above zero and at most {}", most) : "above zero");
 }
 
-double parse_not_negative(std::string_view option, std::string_view text) {
+double parse_not_negative(std::string_view option, std::string_view text, std::string_view other) {
     return parse_real(
-        option, text, [](double value) { return value >= 0; }, "that is not negative");
+        option, text, other, [](double value) { return value >= 0; }, "that is not negative");
 }
 
-std::uint64_t parse_size(std::string_view option, std::string_view text) {
+std::uint64_t parse_size(std::string_view option, std::string_view text, std::string_view other) {
     std::size_t const digits = std::min(text.find_first_not_of("0123456789."), text.size());
     auto const number = whole_number<double>(text.substr(0, digits));
     auto const unit = bytes_of_unit(text.substr(digits));
     if (!number || !unit || !(*number > 0))
-        throw Error(
-            Status::usage,
-            fmt::format("{} needs a size above zero, such as 512M, 4G or 1.5GiB, not '{}'", option, text));
+        refuse(option, other, "a size above zero, such as 512M, 4G or 1.5GiB", text);
     double const bytes = std::floor(*number * *unit);
     if (bytes < 1 || bytes >= std::ldexp(1.0, 63))
         throw Error(Status::usage, fmt::format("{} '{}' is outside of 1 byte to 8388607 TiB", option, text));

@@ -16,7 +16,7 @@ namespace espalier {
 
 namespace {
 
-// A misspelled name of a method is taken for a file: "; did you mean 'metis'?"
+// A misspelled name of a method is taken for a file: " (did you mean 'metis'?)"
 std::string suggest_method(std::string const& path) {
     std::vector<std::string_view> const methods(std::begin(spellings<OrderingMethod>),
                                                 std::end(spellings<OrderingMethod>));

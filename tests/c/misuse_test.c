@@ -133,7 +133,7 @@ static void options(espalier_solver* solver) {
     USAGE("value is null", espalier_set_option(solver, "threads", NULL));
     USAGE("unknown option 'colour'; the options are factorization,",
           espalier_set_option(solver, "colour", "red"));
-    USAGE("threads needs a whole number", espalier_set_option(solver, "threads", "many"));
+    USAGE("threads needs auto or a whole number", espalier_set_option(solver, "threads", "many"));
     USAGE("name is null", espalier_get_option(solver, NULL, &text));
     USAGE("value is null", espalier_get_option(solver, "threads", NULL));
     USAGE("unknown option", espalier_get_option(solver, "", &text));

@@ -22,7 +22,7 @@ class IncompleteFactorization(CommandTest):
         for option in ("--processes 2", "--trace t.paje"):
             self.assertIn("needs --method direct",
                           self.fail_with(USAGE, "analyze", "lap3d:4", "--method", "ilu", *option.split()))
-        self.assertIn("condition needs complete factors",
+        self.assertIn("--condition cannot be combined with --method ilu: it needs complete factors",
                       self.fail_with(USAGE, "solve", "lap3d:4", "--method", "ilu", "--condition"))
 
 

@@ -265,6 +265,15 @@ class Compare(CommandTest):
         simulated = self.report("compare", "lap2d:2", "--vary", "threads=1", "--simulate", "core:2")["settings"]
         self.assertEqual((simulated["nrhs"], simulated["rhs"], simulated["operation"]), (None, None, None))
 
+    def test_settings_of_the_json(self):
+        report = self.report("compare", "lap2d:3", "--vary", "max-block-width=8,16", "--split-width", 8, "--repeat", 1)
+        self.assertEqual(report["vary"], {"max-block-width": ["8", "16"]})
+        self.assertEqual([row["settings"] for row in report["rows"]], [{"max-block-width": "8"}, {"max-block-width": "16"}])
+        settings = report["settings"]
+        expected = {"split-width": "8", "precision": "d", "input": "root", "processes": 1}
+        self.assertEqual(settings | expected, settings)
+        self.assertNotIn("max-block-width", settings)
+
     def test_misuse(self):
         self.succeed("generate", "lap2d:3", "-o", "a.mtx", "--quiet")
         many = ",".join(map(str, range(1001)))

@@ -122,6 +122,15 @@ class Processes(CommandTest):
         self.fail_all(cases, "--output", "x.mtx")
         self.assertEqual(self.names(), ["indefinite.mtx", "text.mtx"])
 
+    def test_all_processes_have_the_topology_of_the_first(self):
+        # Each process has the cores of the described machine, not those of this one.
+        machine = ["--topology", "numa:2 core:8"]
+        for command in ("solve", "analyze"):
+            self.launch_well(2, command, "lap3d:8", *machine, "--json", "r.json")
+            self.assertEqual(self.read_json("r.json")["threads"], 16)
+        self.launch_well(2, "compare", "lap3d:8", "--vary", "topology=numa:2 core:8,core:4", "--repeat", 1, "--quiet")
+        self.assertIn("TYPE:COUNT", self.launch_badly(USAGE, 2, "solve", "lap3d:4", "--topology", "core:many"))
+
     def test_compare_communication_threads(self):
         text = self.launch_well(2, "compare", "lap3d:8", "--vary", "comm-threads=0,1,2", "--repeat", 2, "--threads", 1,
                                 "--json", "t.json", "--csv", "t.csv")

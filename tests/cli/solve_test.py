@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import random
+import re
 import resource
 import subprocess
 import unittest
@@ -193,6 +194,39 @@ class Report(CommandTest):
         self.assertEqual(report["status"], "ok")
         self.assertGreater(incomplete["tasks_fine"], incomplete["tasks_coarse"])
         self.assertNotIn("incomplete", self.report("solve", "lap3d:4"))
+
+    def test_settings_have_every_option(self):
+        elsewhere = {"help", "machine", "processes"}
+        for command in ("solve", "analyze", "simulate"):
+            options = set(re.findall(r"(?m)^ {2,6}(?:-\w,)?--([\w-]+)", self.succeed(command, "--help"))) - elsewhere
+            self.assertIn("comm-own-core", options)
+            keys = {key.removesuffix("_bytes") for key in self.report(command, "lap2d:3")["settings"]}
+            self.assertLessEqual({option.replace("-", "_") for option in options}, keys, command)
+        settings = self.report("solve", "lap2d:3", "--comm-own-core", "off", "--max-refine-iterations", 7)["settings"]
+        self.assertEqual((settings["comm_own_core"], settings["max_refine_iterations"], settings["input"]),
+                         ("off", 7, "root"))
+        self.assertIsNone(self.report("solve", "lap2d:3")["settings"]["max_refine_iterations"])
+
+    def test_options_without_effect_are_noted(self):
+        def noted(*options, matrix="lap3d:4"):
+            return [note for note in self.report("solve", matrix, *options)["notes"]
+                    if "no effect" in note or "supernodes are used" in note]
+
+        incomplete = ["--levels", 2, "--block-size", 3, "--coarsen", "F(8)"]
+        direct = ["levels 2, block-size 3, coarsen F(8) have no effect with method direct"]
+        self.assertEqual(noted(*incomplete), direct)
+        self.assertEqual(noted(*incomplete, "--method", "auto"), direct)
+        self.assertEqual(noted("--levels", 2, "--method", "ilu"), [])
+        for kind in ("llh", "llt"):
+            self.assertEqual(noted("--supernodes", "off", "--factorization", kind),
+                             ["supernodes are used: a factorization without them needs lu, ldlt or ldlh"])
+            self.assertEqual(noted("--pivoting", "delayed", "--factorization", kind),
+                             [f"pivoting delayed has no effect with {kind}"])
+        self.assertEqual(noted("--supernodes", "off", "--method", "ilu"), ["supernodes off has no effect with method ilu"])
+        self.assertEqual(noted("--supernodes", "off", matrix="convdiff3d:3"), [])
+        self.assertEqual(noted("--pivot-tolerance", 0.1), ["pivot-tolerance 0.1 has no effect with pivoting static"])
+        self.assertEqual(noted("--pivot-tolerance", 0.1, "--pivoting", "auto"), [])
+        self.assertIn("note ", self.succeed("solve", "lap3d:4", "--levels", 2))
 
     def test_settings_are_the_effective_ones(self):
         settings = self.report("solve", "lap3d:4", "--factorization", "ldlt", "--precision", "s", "--ordering", "amd",

@@ -175,6 +175,12 @@ class Misuse(CommandTest):
             ("--phase ordering", "it has solve"), ("--from 1", "leave nothing of"), ("--from 2 --to 1", "--to"),
             ("--from=-1", "--from"), ("--from=nan", "--from"), ("--from=inf", "--from"), ("--from=1s", "--from"),
             ("--from=", "--from"), ("--color red", "kind, level"), ("--width 10", "--width"),
-            ("--svg ./run.paje", "same file"), ("--svg a --png ./a", "same file"))))
+            ("--svg a.svg --html ./run.paje", "must end in .html"), ("--json ./run.paje", "same file"),
+            ("--svg a.svg --json ./a.svg", "same file"), ("--png x.gif", "--png 'x.gif' must end in .png"),
+            ("--svg x.png", "--svg 'x.png' must end in .svg"), ("--html x.svg", "--html 'x.svg' must end in .html"),
+            ("--png x", "must end in .png"))))
+        self.succeed("trace", "run.paje", "--svg", "a.svg.gz", "--png", "/dev/null", "--quiet")
+        self.assertEqual(gzip.decompress((self.folder / "a.svg.gz").read_bytes())[:5], b"<svg ")
+        self.fail_each(IO_ERROR, ("trace run.paje --compare nofile.paje", "--compare 'nofile.paje' cannot be read"))
         self.fail_with(IO_ERROR, "trace", "run.paje", "--html", "nowhere/page.html")
         self.assertEqual((self.folder / "run.paje").read_bytes(), GOLDEN.read_bytes())

@@ -49,6 +49,63 @@ class Misuse(CommandTest):
                        ("solve lap3d:4 --ordering mestis", "did you mean 'metis'?"))
         self.assertNotIn("did you mean", self.fail_with(USAGE, "solve", "lap3d:4", "--colour", "red"))
 
+    def test_options_that_a_command_does_not_have(self):
+        for line, message in (
+                ("solve lap3d:4 --colour red", "unknown option '--colour'"),
+                ("solve lap3d:4 --thread 2", "unknown option '--thread' (did you mean '--threads'?)"),
+                ("solve lap3d:4 -threads=2", "unknown option '-threads' (did you mean '--threads'?)"),
+                ("solve --colour", "unknown option '--colour'"), ("solve lap3d:4 -x", "unknown option '-x'"),
+                ("solve lap3d:4 lap3d:5 lap3d:6", "unexpected argument 'lap3d:5'"),
+                ("machine extra", "unexpected argument 'extra'"),
+                ("analyze lap3d:4 --rhs ones", "analyze has no option '--rhs'; solve, compare have it"),
+                ("simulate lap3d:4 --null-space x", "simulate has no option '--null-space'; solve has it")):
+            with self.subTest(line=line):
+                words = line.split()
+                self.assertEqual(self.fail_with(USAGE, *words), f"{message}; try 'espalier {words[0]} --help'")
+        self.assertEqual(self.fail_with(USAGE, "--threads", 2, "solve", "lap3d:4"),
+                         "'--threads' stands where a command is expected; try 'espalier --help'")
+        self.assertIn("unknown command 'slove' (did you mean 'solve'?); the commands are solve, ",
+                      self.fail_with(USAGE, "slove", "lap3d:4"))
+
+    def test_missing_values_and_values_of_flags(self):
+        threads = "--threads needs auto or a whole number between 1 and 4096, not ''"
+        self.fail_each(USAGE, ("solve lap3d:4 --threads", threads + "; try 'espalier solve --help'"), ("solve lap3d:4 --threads=", threads),
+                       ("solve lap3d:4 --threads --quiet", threads),
+                       ("solve lap3d:4 --schedule", "--schedule needs one of static, dynamic, places, nas, auto, not ''"),
+                       ("solve lap3d:4 --ordering", "--ordering needs auto, dissection, "),
+                       ("solve lap3d:4 --tolerance", "--tolerance needs auto or a number above zero"),
+                       ("solve lap3d:4 --max-memory", "--max-memory needs none or a size"),
+                       ("solve lap3d:4 --json --quiet", "--json needs a value: FILE"),
+                       ("solve lap3d:4 --rhs", "--rhs needs a value: FILE|ones|random"),
+                       ("generate lap3d:4 -o", "--output needs a value: FILE"),
+                       ("compare lap3d:4 --vary", "--vary needs NAME=VALUE,VALUE"),
+                       ("solve lap3d:4 --quiet=5", "--quiet takes no value"),
+                       ("solve lap3d:4 --strict=maybe", "--strict takes no value"))
+        self.assertEqual(self.names(), [])
+
+    def test_impossible_options_are_found_before_the_matrix_is_read(self):
+        self.fail_each(USAGE, *((f"{line.replace('M', 'missing.mtx', 1)}", part) for line, part in (
+            ("solve M --method ilu --condition", "--condition cannot be combined with --method ilu"),
+            ("solve M --method ilu --mixed-precision", "--mixed-precision cannot be combined with --method ilu"),
+            ("solve M --method ilu --null-space z", "--null-space cannot be combined with --method ilu"),
+            ("analyze M --method ilu --factorization ldlt", "--factorization ldlt cannot be combined with --method ilu"),
+            ("compare M --vary method=direct,ilu --mixed-precision", "--mixed-precision cannot be combined"),
+            ("solve M --refine cg --factorization lu", "--refine cg cannot be combined with --factorization lu"),
+            ("analyze M --method ilu --processes 2", "--processes needs --method direct"),
+            ("analyze M --method ilu --trace t.paje", "--trace needs --method direct"),
+            ("analyze M --processes 1048576 --threads 2", "--processes 1048576 and --threads 2 make more than"))))
+        self.fail_each(IO_ERROR, *((f"{line.replace('M', 'missing.mtx', 1)}", part) for line, part in (
+            ("solve M --rhs unit", "--rhs 'unit' is neither generated (ones, random) nor a readable file: No such file"),
+            ("solve M --rhs one", "(did you mean 'ones'?)"), ("solve M --rhs .", "--rhs '.' is neither"),
+            ("compare M --vary threads=1 --rhs b.mtx", "--rhs 'b.mtx' is neither"),
+            ("solve M --ordering nofile", "--ordering 'nofile' is neither a method (auto, dissection, scotch, "),
+            ("solve M --ordering .", "Is a directory"),
+            ("solve M --topology no.xml", "--topology 'no.xml' cannot be read: No such file"),
+            ("simulate M --machine no.json", "--machine 'no.json' cannot be read: No such file"),
+            ("compare M --vary threads=1 --simulate no.json", "--simulate 'no.json' cannot be read"),
+            ("machine --simulate no.json", "--simulate 'no.json' cannot be read"),
+            ("dense --simulate no.json", "--simulate 'no.json' cannot be read"))))
+
     def test_unknown_values_name_the_option_the_value_and_the_choices(self):
         for option, choices in {"--factorization": "auto, llh, llt, ldlt, ldlh, lu", "--precision": "s, d, c, z",
                                 "--schedule": "static, dynamic, places, nas, auto", "--alloc": "global, local, interleave",

@@ -11,9 +11,9 @@ namespace {
 constexpr std::array<std::string_view, 4> known{"threads", "topology", "refine", "n"};
 
 TEST(DidYouMean, FindsWordsWithinTwoEdits) {
-    EXPECT_EQ(did_you_mean("thread", known), "; did you mean 'threads'?");
-    EXPECT_EQ(did_you_mean("rfeine", known), "; did you mean 'refine'?");
-    EXPECT_EQ(did_you_mean("TOPOLGY", known), "; did you mean 'topology'?");
+    EXPECT_EQ(did_you_mean("thread", known), " (did you mean 'threads'?)");
+    EXPECT_EQ(did_you_mean("rfeine", known), " (did you mean 'refine'?)");
+    EXPECT_EQ(did_you_mean("TOPOLGY", known), " (did you mean 'topology'?)");
 }
 
 TEST(DidYouMean, IsEmptyForOtherWords) {

@@ -142,10 +142,10 @@ TEST(Options, ErrorsListTheAllowedValues) {
               "factorization needs one of auto, llh, llt, ldlt, ldlh, lu, not 'qr'");
     EXPECT_EQ(refusal("matching", "yes"), "matching needs one of auto, on, off, not 'yes'");
     EXPECT_EQ(refusal("condition", "auto"), "condition needs one of off, on, not 'auto'");
-    EXPECT_EQ(refusal("threads", "0"), "threads needs a whole number between 1 and 4096, not '0'");
-    EXPECT_EQ(refusal("tolerance", "0"), "tolerance needs a number above zero, not '0'");
+    EXPECT_EQ(refusal("threads", "0"), "threads needs auto or a whole number between 1 and 4096, not '0'");
+    EXPECT_EQ(refusal("tolerance", "0"), "tolerance needs auto or a number above zero, not '0'");
     EXPECT_EQ(refusal("max-memory", "4X"),
-              "max-memory needs a size above zero, such as 512M, 4G or 1.5GiB, not '4X'");
+              "max-memory needs none or a size above zero, such as 512M, 4G or 1.5GiB, not '4X'");
     EXPECT_EQ(refusal("coarsen", "X"),
               "coarsen needs auto, none or a coarse string such as CD(4): coarse string "
               "'X', position 1: 'X' is no operator; known are B, C, D, F, G, H, S, T");
@@ -154,9 +154,9 @@ TEST(Options, ErrorsListTheAllowedValues) {
 }
 
 TEST(Options, ErrorsSuggestTheNearestWord) {
-    EXPECT_TRUE(refusal("thread", "2").starts_with("unknown option 'thread'; did you mean 'threads'?; "));
-    EXPECT_TRUE(refusal("select", "snuma").ends_with("not 'snuma'; did you mean 'sNuma'?"));
-    EXPECT_TRUE(refusal("schedule", "dynmaic").ends_with("did you mean 'dynamic'?"));
+    EXPECT_TRUE(refusal("thread", "2").starts_with("unknown option 'thread' (did you mean 'threads'?); "));
+    EXPECT_TRUE(refusal("select", "snuma").ends_with("not 'snuma' (did you mean 'sNuma'?)"));
+    EXPECT_TRUE(refusal("schedule", "dynmaic").ends_with("(did you mean 'dynamic'?)"));
     EXPECT_EQ(refusal("refine", "jacobi").find("did you mean"), std::string::npos);
 }
 

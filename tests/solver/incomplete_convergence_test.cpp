@@ -206,6 +206,12 @@ TEST(IncompleteMethod, NamesOptionsWithoutEffect) {
     options.subtrees_per_worker = 5;
     EXPECT_EQ(note_of(options),
               "schedule auto, split 2d, subtrees-per-worker 5 have no effect with method ilu");
+    options = on_threads(2);
+    options.max_block_width = 64;
+    options.supernodes = Toggle::off;
+    options.pivoting = Pivoting::delayed;
+    EXPECT_EQ(note_of(options),
+              "max-block-width 64, supernodes off, pivoting delayed have no effect with method ilu");
 }
 
 } // namespace

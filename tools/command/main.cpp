@@ -70,14 +70,12 @@ class Parser {
     int run(int argc, char** argv) {
         std::string_view const word = argc > 1 ? argv[1] : "";
         try {
-            app_.parse(argc, argv);
+            parse(argc, argv, word);
             if (chosen_) chosen_->check();
         } catch (CLI::CallForHelp const&) {
             return finish(without_empty_pairs(app_.help()));
         } catch (CLI::CallForVersion const& e) {
             return finish(std::string(e.what()) + "\n");
-        } catch (CLI::ParseError const& e) {
-            return fail(Status::usage, misuse(word, e.what() + suggestion(word)));
         } catch (Error const& e) {
             return fail(e.status(), e.status() == Status::usage ? misuse(word, e.what()) : e.what());
         }
@@ -116,6 +114,16 @@ class Parser {
         });
     }
 
+    void parse(int argc, char** argv, std::string_view word) {
+        try {
+            app_.parse(argc, argv);
+        } catch (CLI::Success const&) { // the help or the version was asked for
+            throw;
+        } catch (CLI::ParseError const& e) {
+            throw Error(Status::usage, explain(e, word));
+        }
+    }
+
     static int finish(std::string const& text) {
         print(text);
         check_stdout();
@@ -127,17 +135,40 @@ class Parser {
         return found == commands_.end() ? nullptr : &*found;
     }
 
-    // The option that is nearest to a misspelled one.
-    [[nodiscard]] std::string suggestion(std::string_view word) const {
+    // What is wrong, in other words than those of the parser.
+    std::string explain(CLI::ParseError const& error, std::string_view word) {
         Subcommand const* const subcommand = find(word);
-        if (!subcommand) return "";
+        CLI::App& app = subcommand ? *app_.get_subcommand(subcommand->name) : app_;
+        std::vector<std::string> const rest = app.remaining();
+        auto const is_option = [](std::string const& text) { return text.starts_with('-'); };
+        if (auto const option = std::ranges::find_if(rest, is_option); option != rest.end())
+            return unknown_option(option->substr(0, option->find('=')), subcommand);
+        if (!rest.empty()) return fmt::format("unexpected argument '{}'", rest.front());
+        std::string const text = error.what();
+        if (!dynamic_cast<CLI::ArgumentMismatch const*>(&error)) return text;
+        if (CLI::Option* const option = app.get_option_no_throw(text.substr(0, text.find(':')))) {
+            option->clear();
+            option->add_result("");
+            option->run_callback(); // throws an error that says which value is missing
+        }
+        return fmt::format("--{} takes no value", text.substr(0, text.find(' ')));
+    }
+
+    // Names a similar option, or the subcommands that have this one.
+    [[nodiscard]] std::string unknown_option(std::string const& option, Subcommand const* subcommand) const {
         std::vector<std::string> names;
-        for (OptionText const& option : subcommand->options) names.push_back(option.long_name());
-        for (std::string const& given : app_.get_subcommand(std::string(word))->remaining())
-            if (given.starts_with("--"))
-                return did_you_mean(given.substr(0, given.find('=')),
-                                    std::vector<std::string_view>(names.begin(), names.end()));
-        return "";
+        std::vector<std::string_view> owners;
+        for (Subcommand const& one : commands_)
+            for (OptionText const& known : one.options) {
+                if (&one == subcommand) names.push_back(known.long_name());
+                if (known.long_name() == option) owners.push_back(one.name);
+            }
+        if (!subcommand) return fmt::format("'{}' stands where a command is expected", option);
+        if (!owners.empty())
+            return fmt::format("{} has no option '{}'; {} {} it", subcommand->name, option,
+                               fmt::join(owners, ", "), owners.size() == 1 ? "has" : "have");
+        return fmt::format("unknown option '{}'{}", option,
+                           did_you_mean(option, std::vector<std::string_view>(names.begin(), names.end())));
     }
 
     // The message of an error of usage, with a hint at the help.

@@ -43,16 +43,22 @@ void OptionSet::positional(std::string const& name, std::string const& help,
 
 void OptionSet::flag(OptionText text, bool& value) {
     auto* const option = app_.add_flag(text.name, value, wrapped(text.help, help_width));
+    option->disable_flag_override();
     remember(std::move(text), option);
 }
 
 void OptionSet::value(OptionText text, std::function<void(std::string const&)> const& take, bool repeats) {
-    auto const take_given = [name = text.name, take, repeats](std::vector<std::string> const& given) {
+    auto const take_given = [text, take, repeats](std::vector<std::string> const& given) {
         if (given.size() > 1 && !repeats)
-            throw Error(Status::usage, fmt::format("{} is given more than once", name));
-        if (given.empty() || given.front().empty())
-            throw Error(Status::usage, fmt::format("{} needs a value", name));
-        for (std::string const& one : given) take(one);
+            throw Error(Status::usage, fmt::format("{} is given more than once", text.long_name()));
+        for (std::string const& one : given) {
+            // An option in place of a value means that the value was forgotten.
+            bool const is_missing = one.empty() || one.starts_with("--");
+            take(is_missing ? "" : one); // if only some texts are values, the error says which ones
+            if (is_missing)
+                throw Error(Status::usage,
+                            fmt::format("{} needs a value: {}", text.long_name(), text.placeholder));
+        }
     };
     auto* const option = app_.add_option_function<std::vector<std::string>>(text.name, take_given,
                                                                             wrapped(text.help, help_width));
@@ -84,6 +90,7 @@ void OptionSet::library(Options& options, OptionRow const& row) {
         auto* const option = app_.add_flag_function(
             text.name, [&options, row](std::int64_t count) { row.set_index(options, count > 0 ? 1 : 0); },
             wrapped(text.help, help_width));
+        option->disable_flag_override();
         return remember(std::move(text), option);
     }
     text.choices.assign(row.choices.begin(), row.choices.end());

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "espalier/types.hpp"
 #include "io/atomic_file.hpp"
@@ -60,6 +61,21 @@ void refuse_same_files(std::vector<NamedPath> const& outputs, std::vector<NamedP
             refuse_same_file(outputs[one], outputs[other]);
         for (NamedPath const& input : inputs)
             if (input.path != "-") refuse_same_file(outputs[one], input);
+    }
+}
+
+std::string why_unreadable(std::string const& path) {
+    std::error_code error;
+    if (fs::is_directory(path, error)) return std::generic_category().message(EISDIR);
+    return access(path.c_str(), R_OK) == 0 ? "" : std::generic_category().message(errno);
+}
+
+void require_readable(std::vector<NamedPath> const& inputs) {
+    for (NamedPath const& input : inputs) {
+        if (input.path.empty() || input.path == "-") continue;
+        if (std::string const reason = why_unreadable(input.path); !reason.empty())
+            throw Error(Status::io_error,
+                        fmt::format("{} '{}' cannot be read: {}", input.what, input.path, reason));
     }
 }
 

@@ -1,4 +1,4 @@
-// The output files of the command, which are checked before the long work starts, and its standard output.
+// The files of the command, which are checked before the long work starts, and its standard output.
 #pragma once
 
 #include <functional>
@@ -35,6 +35,12 @@ struct NamedPath {
 /// and whether the file exists or not. Devices are never the same, nor are standard input and standard
 /// output.
 void refuse_same_files(std::vector<NamedPath> const& outputs, std::vector<NamedPath> const& inputs);
+
+/// Error{io_error} that names the source of the first file that cannot be opened, or is a directory. "-" is
+/// standard input.
+void require_readable(std::vector<NamedPath> const& inputs);
+/// The reason why a file cannot be read; empty if it can.
+[[nodiscard]] std::string why_unreadable(std::string const& path);
 
 /// Prints to standard output and flushes it. check_stdout() reports failures.
 void print(std::string const& text);

@@ -52,13 +52,22 @@ AnyDense gather_dense(std::string path, int threads) {
         read_dense_parts(calls.comm(), path, threads));
 }
 
+// Returns the first `count` processes, for a solver. `options` gets the topology of process 0. All other
+// options that matter to a process that follows are adopted from the solver of process 0.
+Communicator join_solver(Options& options, int count) {
+    broadcast(calls.comm(), options.topology, 0);
+    return first(calls.comm(), count);
+}
+
 void take_part(std::string_view call, Arguments const& arguments) {
     if (call == "network") time_links(calls.comm());
     if (call == "matrix") gather_matrix({}, arguments.threads);
     if (call == "dense") gather_dense({}, arguments.threads);
     if (call != "solver") return;
-    Communicator const part = first(calls.comm(), arguments.count);
-    if (part.size() > 1) with_scalar(arguments.scalar, [&part]<class T>(T) { Solver<T>::follow({}, part); });
+    Options options;
+    Communicator const part = join_solver(options, arguments.count);
+    if (part.size() > 1)
+        with_scalar(arguments.scalar, [&]<class T>(T) { Solver<T>::follow(std::move(options), part); });
 }
 
 } // namespace
@@ -71,10 +80,12 @@ int num_processes() {
     return calls.comm().size();
 }
 
-Communicator processes_for_solver(Scalar scalar, std::optional<int> count) {
+Communicator processes_for_solver(Scalar scalar, Options const& options, std::optional<int> count) {
+    Options own; // nothing may fail on process 0 alone after the call has begun
+    own.topology = options.topology;
     Arguments const arguments{.scalar = scalar, .count = count.value_or(num_processes())};
     begin("solver", arguments);
-    return first(calls.comm(), arguments.count);
+    return join_solver(own, arguments.count);
 }
 
 std::optional<Network> measure_network() {
@@ -85,7 +96,7 @@ std::optional<Network> measure_network() {
 }
 
 NamedMatrix read_matrix_by_parts(std::string const& path, int threads) {
-    std::string own = path; // nothing may fail on process 0 alone after the call has begun
+    std::string own = path; // as in processes_for_solver()
     begin("matrix", {.threads = threads});
     return gather_matrix(std::move(own), threads);
 }

@@ -19,13 +19,15 @@ void set_processes(Communicator const& world);
 [[nodiscard]] int num_processes();
 
 /// Process 0: returns the first `count` processes (all if there is no count). The other processes among them
-/// create a solver of this scalar type, so process 0 must create its solver with the result at once. There is
-/// one solver at a time.
-[[nodiscard]] Communicator processes_for_solver(Scalar scalar, std::optional<int> count = std::nullopt);
+/// create a solver of this scalar type on the topology of `options`, so process 0 must create its solver with
+/// these options and the result at once. There is one solver at a time.
+[[nodiscard]] Communicator processes_for_solver(Scalar scalar, Options const& options,
+                                                std::optional<int> count = std::nullopt);
 
 /// Process 0: creates a solver of all processes. There is one solver at a time.
 template <class T> Solver<T> solver_of_all(Options options) {
-    return Solver<T>(std::move(options), processes_for_solver(scalar_of<T>));
+    Communicator processes = processes_for_solver(scalar_of<T>, options);
+    return Solver<T>(std::move(options), std::move(processes));
 }
 
 /// Process 0: the slowest link between it and the other processes, measured; nothing with one process.

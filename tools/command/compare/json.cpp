@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "record.hpp"
+#include "tools/command/common/processes.hpp"
 
 namespace espalier::command {
 
@@ -45,13 +46,17 @@ Json row_json(CompareRecord const& record, CompareRow const& row) {
 
 std::string compare_json(CompareRecord const& record) {
     Json vary = Json::object(), common = Json::object(), rows = Json::array();
+    RunOptions const& run = record.asked.run;
     for (Variation const& variation : record.asked.vary) vary[variation.name] = variation.values;
     for (std::string_view const name : option_names())
-        if (!vary.contains(std::string(name)))
-            common[std::string(name)] = get_option(record.asked.run.library, name);
+        if (!vary.contains(std::string(name))) common[std::string(name)] = get_option(run.library, name);
     bool const solved = !record.asked.is_simulated();
-    common["operation"] = solved ? Json(to_string(record.asked.run.op)) : Json(nullptr);
-    common["rhs"] = solved ? Json(record.asked.run.rhs) : Json(nullptr);
+    common["precision"] = to_string(record.scalar);
+    common["input"] = run.read_by_parts ? "distributed" : "root";
+    if (!vary.contains("processes"))
+        common["processes"] = run.processes.value_or(solved ? num_processes() : 1);
+    common["operation"] = solved ? Json(to_string(run.op)) : Json(nullptr);
+    common["rhs"] = solved ? Json(run.rhs) : Json(nullptr);
     if (!vary.contains("nrhs")) common["nrhs"] = record.nrhs > 0 ? Json(record.nrhs) : Json(nullptr);
     for (CompareRow const& row : record.rows) rows.push_back(row_json(record, row));
     CompareRow const* const base = record.base();

@@ -76,7 +76,8 @@ template <class T> class Measurement {
         Options library = run.library;
         if (library.supernodes == Toggle::automatic)
             library.supernodes = Toggle::on; // schedules are compared
-        auto solver = std::make_unique<Solver<T>>(library, processes_for_solver(scalar_of<T>, run.processes));
+        auto solver =
+            std::make_unique<Solver<T>>(library, processes_for_solver(scalar_of<T>, library, run.processes));
         solver->analyze(matrix_);
         AnalysisReport const& analysis = solver->report().analysis;
         CompareRow& row = record_.rows[k];

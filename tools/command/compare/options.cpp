@@ -137,6 +137,7 @@ void check_variations(CompareOptions const& options) {
 
 void check_files(CompareOptions const& options) {
     std::vector<NamedPath> inputs = input_files(options.run);
+    require_readable({{"--simulate", machine_file(options.simulate)}});
     inputs.push_back({"--simulate", machine_file(options.simulate)});
     for (Variation const& variation : options.vary)
         for (std::string const& value : variation.values)
@@ -221,8 +222,8 @@ void check(CompareOptions const& options) {
     check_picture(options.picture);
     OptionRow const& threads = option_row("threads");
     if (!options.is_simulated() && options.run.library.threads > threads.most)
-        static_cast<void>(
-            parse_count("--threads", get_option(options.run.library, "threads"), 1, threads.most));
+        static_cast<void>(parse_count("--threads", get_option(options.run.library, "threads"), 1,
+                                      threads.most, threads.unset));
 }
 
 std::string compare_help() {

@@ -148,10 +148,12 @@ void check_dense(DenseOptions const& options) {
         throw Error(Status::usage, "--rate is the speed of a simulated core; give a machine with --simulate");
     if (OptionRow const& threads = option_row("threads");
         !options.is_simulated() && options.library.threads > threads.most)
-        static_cast<void>(parse_count("--threads", get_option(options.library, "threads"), 1, threads.most));
-    refuse_same_files({{"--json", options.json}, {"--trace", options.trace}},
-                      {{"--topology", machine_file(options.library.topology)},
-                       {"--simulate", machine_file(options.simulate)}});
+        static_cast<void>(
+            parse_count("--threads", get_option(options.library, "threads"), 1, threads.most, threads.unset));
+    std::vector<NamedPath> const inputs{{"--topology", machine_file(options.library.topology)},
+                                        {"--simulate", machine_file(options.simulate)}};
+    refuse_same_files({{"--json", options.json}, {"--trace", options.trace}}, inputs);
+    require_readable(inputs);
 }
 
 std::string dense_help() {

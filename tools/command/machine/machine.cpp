@@ -97,9 +97,10 @@ void check_machine(MachineOptions const& options) {
         throw Error(Status::usage,
                     fmt::format("--{} measures this machine; it cannot be combined with --topology",
                                 options.calibrate ? "calibrate" : "roofline"));
-    refuse_same_files({{"--json", options.json}, {"--picture", options.picture}},
-                      {{"--topology", machine_file(options.library.topology)},
-                       {"--simulate", machine_file(options.simulate)}});
+    std::vector<NamedPath> const inputs{{"--topology", machine_file(options.library.topology)},
+                                        {"--simulate", machine_file(options.simulate)}};
+    refuse_same_files({{"--json", options.json}, {"--picture", options.picture}}, inputs);
+    require_readable(inputs);
     if (options.picture.empty()) return;
     if (!options.library.topology.empty()) refuse_picture();
     check_picture(options.picture);

@@ -96,8 +96,9 @@ void declare_simulate(OptionSet& set, SimulateOptions& options) {
 
 void check_simulate(SimulateOptions const& options) {
     check(options.run);
-    refuse_same_files({{"--json", options.run.json}, {"--trace", options.run.trace}},
-                      {{"--machine", machine_file(options.machine)}});
+    std::vector<NamedPath> const inputs{{"--machine", machine_file(options.machine)}};
+    refuse_same_files({{"--json", options.run.json}, {"--trace", options.run.trace}}, inputs);
+    require_readable(inputs);
 }
 
 std::string simulate_help() {

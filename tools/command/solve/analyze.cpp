@@ -68,7 +68,8 @@ template <class T> void analyze_as(Run& run) {
     // Predictions describe schedules, which exist only for factorizations with supernodes.
     if (options.supernodes == Toggle::automatic) options.supernodes = Toggle::on;
     RunRecord& record = run.record;
-    Solver<T> solver(options, processes_for_solver(scalar_of<T>, started_processes(record.asked.processes)));
+    Solver<T> solver(options,
+                     processes_for_solver(scalar_of<T>, options, started_processes(record.asked.processes)));
     std::optional<Error> const refusal = analyze_within(solver, matrix, options.max_memory);
     record.report = solver.report();
     if (record.report.method == SolveMethod::ilu)
@@ -85,6 +86,11 @@ template <class T> void analyze_as(Run& run) {
 void analyze(RunOptions const& options) {
     Run run(options, Run::Purpose::analysis);
     with_scalar(run.scalar(), [&run]<class T>(T) { analyze_as<T>(run); });
+}
+
+void check_analyze(RunOptions const& run) {
+    check(run);
+    if (run.library.method == SolveMethod::ilu) refuse_predictions_of_schedules(run);
 }
 
 void declare_analyze(OptionSet& set, RunOptions& run) {
@@ -128,7 +134,7 @@ them share a computer. More --processes than were started are assumed to have a 
 Subcommand analyze_command() {
     return make_subcommand<RunOptions>(
         "analyze", "order the unknowns, and predict fill, memory and time, without factorizing", analyze_help,
-        declare_analyze, [](RunOptions const& run) { check(run); }, analyze);
+        declare_analyze, check_analyze, analyze);
 }
 
 } // namespace espalier::command

@@ -1,18 +1,69 @@
 #include "options.hpp"
 
 #include <array>
-#include <cerrno>
-#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include "analysis/checks.hpp"
 #include "core/suggest.hpp"
 #include "generators/generators.hpp"
+#include "runtime/other_runtime.hpp"
 
 namespace espalier::command {
+
+namespace {
+
+constexpr std::array<std::string_view, 2> made_right_hand_sides{"ones", "random"};
+
+[[noreturn]] void refuse_together(std::string const& one, std::string const& other, std::string_view reason) {
+    throw Error(Status::usage, fmt::format("{} cannot be combined with {}: {}", one, other, reason));
+}
+
+// Error{usage} for options that incomplete factors do not have, {unsupported} for a runtime that this build
+// does not have.
+void check_incomplete(RunOptions const& run) {
+    Options const& library = run.library;
+    if (library.method != SolveMethod::ilu) return;
+    std::string const ilu = "--method ilu";
+    for (auto const& [option, is_given] : {std::pair{"--condition", library.condition},
+                                           {"--mixed-precision", library.mixed_precision},
+                                           {"--null-space", !run.null_space.empty()}})
+        if (is_given) refuse_together(option, ilu, "it needs complete factors");
+    Factorization const kind = library.factorization;
+    if (kind != Factorization::automatic && kind != Factorization::llh && kind != Factorization::lu)
+        refuse_together(fmt::format("--factorization {}", to_string(kind)), ilu,
+                        "incomplete factorizations are auto, llh and lu");
+    require_runtime(library.runtime);
+}
+
+// A text that is neither one of the words that an option accepts nor a file.
+[[noreturn]] void refuse_name(std::string_view option, std::string const& name, std::string_view kind,
+                              std::span<std::string_view const> words, std::string const& reason) {
+    throw Error(Status::io_error,
+                fmt::format("{} '{}' is neither {} ({}) nor a readable file: {}{}", option, name, kind,
+                            fmt::join(words, ", "), reason, did_you_mean(name, words)));
+}
+
+// Error{io_error} for files that cannot be read.
+void check_inputs(RunOptions const& run) {
+    if (!is_made(run.rhs))
+        if (std::string const reason = why_unreadable(run.rhs); !reason.empty())
+            refuse_name("--rhs", run.rhs, "generated", made_right_hand_sides, reason);
+    require_readable({{"--topology", machine_file(run.library.topology)}});
+    std::string const& ordering = run.library.ordering_file;
+    if (run.library.ordering != OrderingMethod::user) return;
+    auto const choices = option_row("ordering").choices;
+    if (std::string const reason = why_unreadable(ordering); !reason.empty())
+        refuse_name("--ordering", ordering, "a method",
+                    std::vector<std::string_view>(choices.begin(), choices.end()), reason);
+}
+
+} // namespace
+
+bool is_made(std::string const& rhs) {
+    return std::ranges::count(made_right_hand_sides, rhs) > 0;
+}
 
 void add_matrix(OptionSet& set, RunOptions& run) {
     set.positional(
@@ -99,7 +150,7 @@ std::string machine_file(std::string const& name) {
 
 std::vector<NamedPath> input_files(RunOptions const& run) {
     return {{"the matrix", is_generator(run.matrix) ? "" : run.matrix},
-            {"--rhs", run.rhs == "ones" || run.rhs == "random" ? "" : run.rhs},
+            {"--rhs", is_made(run.rhs) ? "" : run.rhs},
             {"--topology", machine_file(run.library.topology)},
             {"--ordering", run.library.ordering_file}};
 }
@@ -109,6 +160,12 @@ void check(RunOptions const& run) {
         throw Error(Status::usage,
                     fmt::format("--null-space needs A x = b; it cannot be combined with --operation {}",
                                 to_string(run.op)));
+    check_incomplete(run);
+    if (run.library.refine == RefineMethod::cg && run.library.factorization == Factorization::lu)
+        refuse_together("--refine cg", "--factorization lu", "cg needs a symmetric factorization");
+    if (std::int64_t{run.processes.value_or(1)} * std::max(run.library.threads, 1) > most_processes)
+        throw Error(Status::usage, fmt::format("--processes {} and --threads {} make more than {} workers",
+                                               *run.processes, run.library.threads, most_processes));
     require_block_widths(run.library, "--");
     if (run.quiet && run.verbose) throw Error(Status::usage, "--quiet and --verbose contradict each other");
     refuse_same_files({{"--json", run.json},
@@ -116,16 +173,7 @@ void check(RunOptions const& run) {
                        {"--null-space", run.null_space},
                        {"--trace", run.trace}},
                       input_files(run));
-    if (run.library.ordering == OrderingMethod::user &&
-        access(run.library.ordering_file.c_str(), R_OK) != 0) {
-        constexpr std::array<std::string_view, 6> methods{"dissection", "scotch",  "metis",
-                                                          "amd",        "natural", "rcm"};
-        std::string const reason = std::generic_category().message(errno);
-        throw Error(Status::io_error,
-                    fmt::format("--ordering '{0}' is neither a method ({1}) nor a readable file: {2}{3}",
-                                run.library.ordering_file, fmt::join(methods, ", "), reason,
-                                did_you_mean(run.library.ordering_file, methods)));
-    }
+    check_inputs(run);
 }
 
 void check_picture(std::string const& picture) {

@@ -11,6 +11,7 @@
 
 namespace espalier::command {
 
+/// The most processes, and the most workers of all processes, of a simulated machine.
 inline constexpr int most_processes = 1 << 20;
 /// The most threads of each process of a simulated machine.
 inline constexpr int most_simulated_threads = 1 << 16;
@@ -52,6 +53,8 @@ void add_processes(OptionSet& set, std::optional<int>& processes, std::string co
 /// The row of --threads for a simulated machine.
 OptionRow simulated_threads();
 
+/// Whether the right-hand sides of this name are made rather than read.
+bool is_made(std::string const& rhs);
 /// The name of a machine if it is a file; empty for a description.
 std::string machine_file(std::string const& name);
 /// The files that are read: no output may overwrite them.

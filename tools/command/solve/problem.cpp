@@ -68,7 +68,7 @@ template <class T> DenseMatrix<T> from_file(RunOptions const& options, Index n) 
         any);
 }
 
-// "; did you mean 'lap3d'?" for lapd3:20
+// " (did you mean 'lap3d'?)" for lapd3:20
 std::string similar_generator(std::string_view spec) {
     std::vector<std::string_view> kinds;
     for (GeneratorHelp const& help : generator_help()) kinds.push_back(help.kind);
@@ -168,7 +168,7 @@ template <class T> DenseMatrix<T> right_hand_sides(RunOptions const& options, In
                     fmt::format("right-hand sides and solutions (nrhs = {}) need {}, and the limit is {}",
                                 nrhs, readable_bytes(both), readable_bytes(static_cast<double>(limit))));
     bool const is_random = options.rhs == "random";
-    return is_random || options.rhs == "ones" ? generated<T>(n, nrhs, is_random) : from_file<T>(options, n);
+    return is_made(options.rhs) ? generated<T>(n, nrhs, is_random) : from_file<T>(options, n);
 }
 
 ESPALIER_INSTANTIATE_FUNCTION(take_as)

@@ -73,6 +73,7 @@ Json settings_json(RunRecord const& record) {
         {"seed", library.seed},
         {"alloc", to_string(library.allocation)},
         {"comm_threads", report.comm_threads},
+        {"comm_own_core", to_string(library.comm_own_core)},
         {"split", to_string(library.splitting)},
         {"split_width", library.split_width},
         {"split_rows", library.split_rows},
@@ -84,6 +85,7 @@ Json settings_json(RunRecord const& record) {
         {"max_memory_bytes", or_null(library.max_memory)},
         {"topology", text_or_null(library.topology)},
         {"calibration", to_string(library.calibration)},
+        {"input", asked.read_by_parts ? "distributed" : "root"},
         {"trace", text_or_null(asked.trace)},
         {"json", text_or_null(asked.json)},
         {"quiet", asked.quiet},
@@ -98,6 +100,7 @@ Json settings_json(RunRecord const& record) {
         settings["nrhs"] = report.nrhs;
         settings["refine"] = to_string(report.refine.method);
         settings["refine_asked"] = to_string(library.refine);
+        settings["max_refine_iterations"] = or_null(library.max_refine_iterations);
         settings["tolerance"] = record.tolerance;
         settings["output"] = text_or_null(asked.output);
     }

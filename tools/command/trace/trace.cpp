@@ -213,12 +213,24 @@ void declare_trace(OptionSet& set, TraceOptions& options) {
     add_quiet(set, options.quiet);
 }
 
+// Error{usage} unless the file has the extension of its format; so may one that will be compressed.
+void check_extension(std::string_view option, std::string_view path, std::string_view extension) {
+    std::string_view const name = path.ends_with(".gz") ? path.substr(0, path.size() - 3) : path;
+    if (!name.empty() && name != "-" && !name.starts_with("/dev/") && !name.ends_with(extension))
+        throw Error(Status::usage, fmt::format("{} '{}' must end in {}", option, path, extension));
+}
+
 void check_trace(TraceOptions const& options) {
+    check_extension("--svg", options.svg, ".svg");
+    check_extension("--png", options.png, ".png");
+    check_extension("--html", options.html, ".html");
     if (options.from && options.to && *options.to <= *options.from)
         throw Error(Status::usage, fmt::format("--to {} is not after --from {}", *options.to, *options.from));
+    std::vector<NamedPath> const inputs{{"the trace", options.file}, {"--compare", options.compare}};
     refuse_same_files(
         {{"--svg", options.svg}, {"--png", options.png}, {"--html", options.html}, {"--json", options.json}},
-        {{"the trace", options.file}, {"--compare", options.compare}});
+        inputs);
+    require_readable(inputs);
 }
 
 std::string trace_help() {
