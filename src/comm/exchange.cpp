@@ -61,19 +61,20 @@ Exchange::Exchange(Communicator const& comm, ExchangeOptions const& options, Exc
         main_thread_ = std::this_thread::get_id();
     }
     record_on(options_.sending_track, options_.receiving_track);
-    start_threads();
 }
 
 Exchange::~Exchange() {
-    if (finished_) return;
+    if (!is_active_) return;
     try {
         finish(Error(Status::internal, "a run was abandoned before its end"));
     } catch (...) {
-        finished_ = true; // the message-passing library has failed: no rank can be notified
+        // The message-passing library has failed: no rank can be notified.
     }
 }
 
-void Exchange::start_threads() {
+void Exchange::start() {
+    is_active_ = true;
+    begun_ = trace::ticks();
     if (options_.threads == 0) return;
     SignalsBlocked const blocked;
     try {
@@ -157,7 +158,7 @@ Outcome Exchange::finish(std::optional<Error> const& mine) {
     closing_ = true;
     if (comm_.size() > 1) drain();
     auto const outcome = agree(comm_, failure_.own());
-    finished_ = true;
+    is_active_ = false;
     return outcome;
 }
 

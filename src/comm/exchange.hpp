@@ -58,7 +58,7 @@ struct ExchangeOptions {
 };
 
 /// Callbacks of the user of an exchange. The thread that moves messages calls them until finish() returns; a
-/// progress thread may call them before the constructor has returned. Their exceptions make this rank fail.
+/// progress thread may call them before start() has returned. Their exceptions make this rank fail.
 struct ExchangeHandlers {
     /// A block was received; not called after a failure. received_done() with its size() follows.
     std::function<void(int from, std::int64_t id, Block&& block)> on_block = {};
@@ -88,13 +88,17 @@ struct ExchangeStatistics {
 
 class Exchange {
   public:
-    /// Starts the progress threads, which block signals; none with one process. Not collective, but each rank
-    /// of `comm` has one exchange at a time and makes no other use of `comm` until finish(). With 0 threads
-    /// and ThreadLevel::funneled, only the main thread may call the constructor, poll() and finish().
-    /// Error{usage} on another thread, and for more threads than choose_comm_threads allows.
+    /// Allocates memory, and needs start(). Not collective, but each rank of `comm` has one exchange at a
+    /// time. With 0 threads and ThreadLevel::funneled, only the main thread may call the constructor, poll()
+    /// and finish(). Error{usage} on another thread, and for more threads than choose_comm_threads allows.
     Exchange(Communicator const& comm, ExchangeOptions const& options, ExchangeHandlers handlers);
-    /// Makes the run fail on all ranks if finish() was not called.
+    /// Makes the run fail on all ranks if start() was called and finish() was not.
     ~Exchange();
+
+    /// Begins the run: other calls are allowed now, and no other use of `comm` until finish(). Starts the
+    /// progress threads, which block signals; none with one process. If the system refuses a thread, the run
+    /// fails on all ranks.
+    void start();
 
     /// Queues a block for another rank and returns at once. Frees its memory when the send is complete, or at
     /// once after a failure. Any thread may call it. Error{internal} if `to` is this rank or out of range.
@@ -131,7 +135,6 @@ class Exchange {
     [[nodiscard]] ExchangeStatistics statistics() const;
 
   private:
-    void start_threads();
     void stop_threads();
     template <class Step> bool guarded_step(Step&& step);
     template <class Step, class IsUnderWay>
@@ -157,7 +160,7 @@ class Exchange {
     std::atomic<bool> stop_{false};
     std::atomic<bool> closing_{false}; // finish() was called
     bool closed_ = false;              // set when no further notices would be received
-    bool finished_ = false;
+    bool is_active_ = false;           // between start() and the end of finish()
     trace::Ticks begun_ = trace::ticks();
     Alarm alarm_;           // wakes the only progress thread, or the sending one
     Alarm receiving_alarm_; // wakes the receiving progress thread

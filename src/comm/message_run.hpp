@@ -37,19 +37,33 @@ class MessageRun {
                std::shared_ptr<BlockPool> pool = {})
         : team_(team), messaging_(messaging), on_block_(std::move(on_block)), pool_(std::move(pool)) {}
 
-    /// Collective with several processes: returns on all ranks or throws the same error on all.
-    /// options.external_events is the number of events in the graph; on_start and poll are set here.
+    /// Allocates the memory of the exchange of the next run. Not collective: called in a step of
+    /// all_succeed(), so that no rank waits in run() for a rank without memory.
+    void prepare() {
+        if (!messaging_) return;
+        ExchangeHandlers handlers{.on_block = on_block_,
+                                  .on_abort = [this](Error const& error) { team_.stop(error); },
+                                  .idle = [this] { return team_.idle(); },
+                                  .worker_waits = [this] { return team_.waits(); }};
+        ExchangeOptions options = messaging_->exchange;
+        options.pool = pool_;
+        if (options.threads == 0) options.sending_track = options.receiving_track = team_.track(0);
+        exchange_.emplace(messaging_->comm, options, std::move(handlers));
+    }
+
+    /// After prepare() on all ranks. Collective with several processes: returns on all ranks or throws the
+    /// same error on all. options.external_events is the number of events in the graph; on_start and poll are
+    /// set here.
     RunStats run(TaskGraph const& graph, Policy& policy, TaskBody const& body, RunOptions options) {
         if (!messaging_) return team_.run(graph, policy, body, options);
-        // Blocks may arrive as soon as the exchange exists, and the run must have started by then.
-        options.on_start = [this] { open(); };
+        // Blocks may arrive as soon as the exchange starts, and the run must have started by then.
+        options.on_start = [this] { exchange_->start(); };
         if (messaging_->exchange.threads == 0)
             options.poll = [this](WorkerId worker) { return exchange_->poll(team_.track(worker)); };
         else
             options.on_sleep = [this] { exchange_->wake(); };
         RunStats stats;
         std::optional<Error> const mine = error_of([&] { stats = team_.run(graph, policy, body, options); });
-        if (!exchange_) open(); // finish() is collective
         trace::Ticks const done = trace::ticks();
         Outcome const outcome = exchange_->finish(mine);
         record_waiting(done);
@@ -71,17 +85,6 @@ class MessageRun {
     [[nodiscard]] ExchangeStatistics const& statistics() const { return statistics_; }
 
   private:
-    void open() {
-        ExchangeHandlers handlers{.on_block = on_block_,
-                                  .on_abort = [this](Error const& error) { team_.stop(error); },
-                                  .idle = [this] { return team_.idle(); },
-                                  .worker_waits = [this] { return team_.waits(); }};
-        ExchangeOptions options = messaging_->exchange;
-        options.pool = pool_;
-        if (options.threads == 0) options.sending_track = options.receiving_track = team_.track(0);
-        exchange_.emplace(messaging_->comm, options, std::move(handlers));
-    }
-
     // Records that the workers wait for the others at the end. A worker that moves messages records that
     // itself.
     void record_waiting(trace::Ticks since) {

@@ -120,6 +120,8 @@ template <class T> class FactorizationRun {
         throw Error(Status::internal, "a message was scheduled as a task of a worker");
     }
 
+    /// Precedes run() on each process, in a step of all_succeed().
+    void prepare() { messages_.prepare(); }
     /// `graph` is the graph of the plan, perhaps with other homes.
     RunStats run(TaskGraph const& graph, Policy& policy, RunOptions options) {
         options.first_number = first_number_;
@@ -462,6 +464,7 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
         if (!factor.workers_at_panels().empty())
             rehomed = with_homes(plan, plan.factor, factor.workers_at_panels());
         if (!alone) policy = plan.make_policy(rehomed ? *rehomed : plan.factor.graph);
+        run->prepare();
     });
     RunOptions run_options;
     if (options.interrupt) {

@@ -96,6 +96,7 @@ template <class T> void Sweep<T>::run_tasks(TaskBody const& body, RunOptions& op
     }
     std::unique_ptr<Policy> policy;
     all_succeed(messaging_, [&] {
+        messages_.prepare();
         policy = plan_.make_solve_policy(graph());
         received_.clear();
         solutions_.clear();

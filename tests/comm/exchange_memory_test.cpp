@@ -1,12 +1,16 @@
-// Lack of memory at the end of a run: each allocation of one process fails in turn, or two in a row.
+// Lack of memory at the beginning and the end of a run: each allocation of one process fails in turn, or two
+// in a row.
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstdlib>
 #include <new>
 
+#include "comm/message_run.hpp"
 #include "comm/thread_processes.hpp"
 #include "comm/traffic.hpp"
+#include "core/status_of.hpp"
+#include "policies/static_policy.hpp"
 
 namespace {
 
@@ -79,6 +83,7 @@ TEST(ExchangeWithoutMemory, EndsWithTheSameStatusOnAllOfManyProcesses) {
         for (int k = 0; k < 40; ++k)
             run_processes(size, [&](Communicator const& comm) {
                 Exchange exchange(comm, exchange_options(0), {.on_block = [](int, std::int64_t, Block&&) {}});
+                exchange.start();
                 std::optional<Error> mine;
                 if (comm.rank() == failing) mine.emplace(Status::singular, "no pivot");
                 if (comm.rank() == poor) {
@@ -98,6 +103,39 @@ TEST(ExchangeWithoutMemory, EndsWithTheSameStatusOnAllOfManyProcesses) {
                     << k << ": " << outcome.message;
             });
         EXPECT_GT(failures, 3) << failing << ' ' << in_a_row;
+    }
+    ::alarm(0);
+}
+
+// The others must not wait for a process that cannot take part in the exchange.
+TEST(ExchangeWithoutMemory, EndsARunOnAllProcessesIfOneCannotBeginIt) {
+    ::alarm(60);
+    constexpr int size = 3, poor = 1;
+    TaskGraph graph;
+    connect_tasks(graph, 1, {});
+    for (int const threads : {0, 1, 2}) {
+        std::atomic<int> failures = 0;
+        for (int k = 0; k < 40; ++k)
+            run_processes(size, [&](Communicator const& comm) {
+                WorkerTeam team(Topology::synthetic("core:1"), 1, false);
+                StaticPolicy policy({{0}}, 1);
+                Messaging const messaging{comm, exchange_options(threads)};
+                MessageRun run(team, &messaging, [](int, std::int64_t, Block&&) {});
+                if (comm.rank() == poor) {
+                    allocations_left = k;
+                    failures_left = 2;
+                }
+                Status const mine = status_of([&] {
+                    all_succeed(&messaging, [&] { run.prepare(); });
+                    run.run(graph, policy, [](TaskId, WorkerId) {}, {});
+                });
+                failures_left = 0;
+                if (mine != Status::ok) ++failures;
+                EXPECT_TRUE(mine == Status::ok || mine == Status::out_of_memory) << k << to_string(mine);
+                auto const status = static_cast<std::int64_t>(mine);
+                EXPECT_EQ(max(comm, status), min(comm, status)) << k;
+            });
+        EXPECT_GT(failures, 3 * size) << threads;
     }
     ::alarm(0);
 }

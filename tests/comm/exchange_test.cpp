@@ -69,6 +69,7 @@ TEST(Exchange, LeavesBlocksBeyondTheBudgetWithTheirSenderUntilTheReceiverIsIdle)
             while (comm.rank() == 1 && !handed_in) std::this_thread::yield();
             Exchange exchange(comm, exchange_options(threads, 1000),
                               {.on_block = into(inbox), .idle = [&] { return idle.load(); }});
+            exchange.start();
             auto const wait_for = [&](std::size_t count, int milliseconds) {
                 auto const end = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
                 while (inbox.size() < count && std::chrono::steady_clock::now() < end) move_along(exchange);
@@ -109,6 +110,7 @@ TEST(Exchange, PollsAfterWakeAndOftenWhileAWorkerWaits) {
             ExchangeOptions options = exchange_options(threads);
             options.max_sleep = std::chrono::hours(1);
             Exchange exchange(comm, options, std::move(handlers));
+            exchange.start();
             auto const deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
             auto const come_to = [&](int count) {
                 while (looks < count && std::chrono::steady_clock::now() < deadline)
@@ -143,6 +145,7 @@ TEST(Exchange, DoesNotPollWhileAllWorkersOfASharedCoreAreBusy) {
             options.shares_core = true;
             options.rest = std::chrono::hours(1);
             Exchange exchange(comm, options, std::move(handlers));
+            exchange.start();
             auto const come_to = [&](std::atomic<int> const& count, int least) {
                 auto const deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
                 while (count < least && std::chrono::steady_clock::now() < deadline)
@@ -173,6 +176,7 @@ TEST(Exchange, LetsUrgentBlocksOvertakeWaitingOnes) {
         options.send_window = 1000;
         while (comm.rank() == 1 && !handed_in) std::this_thread::yield();
         Exchange exchange(comm, options, {.on_block = into(inbox)});
+        exchange.start();
         if (comm.rank() == 0) {
             int id = 0;
             for (double const priority : {4.0, 4.0, 2.0, 3.0, 2.0, 3.0})
@@ -201,6 +205,7 @@ TEST(Exchange, TurnsAnExceptionOfAHandlerIntoAFailureOfTheRank) {
                 ++told;
             };
             Exchange exchange(comm, exchange_options(threads), std::move(handlers));
+            exchange.start();
             for (int to = 0; to < 3; ++to)
                 if (to != comm.rank()) exchange.send(to, 0, Block::allocate(100));
             while (!exchange.failed()) move_along(exchange);
@@ -214,6 +219,7 @@ TEST(Exchange, TurnsAnExceptionOfAHandlerIntoAFailureOfTheRank) {
 TEST(Exchange, AbandonedByAnExceptionFailsOnAllRanks) {
     run_processes(2, [&](Communicator const& comm) {
         Exchange exchange(comm, exchange_options(1), {.on_block = [](int, std::int64_t, Block&&) {}});
+        exchange.start();
         if (comm.rank() == 0) return;
         auto const outcome = exchange.finish();
         EXPECT_EQ(outcome.message, "process 0: a run was abandoned before its end");
@@ -224,6 +230,7 @@ TEST(Exchange, ReportsALongErrorInFullAtTheEnd) {
     run_processes(2, [&](Communicator const& comm) {
         std::string const text(5000, 'x');
         Exchange exchange(comm, exchange_options(1), {});
+        exchange.start();
         auto const outcome =
             exchange.finish(comm.rank() == 1 ? std::optional(Error(Status::io_error, text)) : std::nullopt);
         EXPECT_EQ(outcome.message, "process 1: " + text);
@@ -233,6 +240,7 @@ TEST(Exchange, ReportsALongErrorInFullAtTheEnd) {
 TEST(Exchange, RefusesBlocksForInvalidRanksAndAfterTheEnd) {
     run_processes(2, [&](Communicator const& comm) {
         Exchange exchange(comm, exchange_options(0), {});
+        exchange.start();
         for (int const to : {-1, comm.rank(), 2})
             EXPECT_THROW(exchange.send(to, 0, Block::allocate(8)), Error);
         EXPECT_TRUE(exchange.finish().ok());
@@ -242,6 +250,7 @@ TEST(Exchange, RefusesBlocksForInvalidRanksAndAfterTheEnd) {
 
 TEST(Exchange, DoesNothingWithOneProcess) {
     Exchange exchange(Communicator(), exchange_options(2), {});
+    exchange.start();
     EXPECT_FALSE(exchange.poll());
     EXPECT_THROW(exchange.send(0, 0, Block::allocate(8)), Error);
     auto const outcome = exchange.finish(Error(Status::singular, "pivot 3"));
@@ -269,6 +278,7 @@ TEST(Exchange, IsBoundToTheMainThreadIfTheLibraryIs) {
         [](Communicator const& comm) {
             Inbox inbox;
             Exchange exchange(comm, exchange_options(0), {.on_block = into(inbox)});
+            exchange.start();
             exchange.send(1 - comm.rank(), 7, Block::allocate(8));
             std::thread([&] {
                 EXPECT_FALSE(exchange.poll());

@@ -111,6 +111,7 @@ inline void all_to_all(Communicator const& comm, ExchangeOptions const& options,
     handlers.on_abort = [](Error const& error) { ADD_FAILURE() << error.what(); };
     handlers.on_sent = [&](int, std::int64_t, std::size_t, auto) { ++sent; };
     Exchange exchange(comm, options, std::move(handlers));
+    exchange.start();
     std::vector<std::thread> senders;
     for (int share = 0; share < traffic.senders; ++share)
         senders.emplace_back([&, share] { send_share(exchange, comm, traffic, share); });
@@ -157,6 +158,7 @@ inline void failing(Communicator const& comm, ExchangeOptions const& options, Tr
     handlers.on_block = into(inbox);
     handlers.on_abort = [&](Error const&) { ++told; };
     Exchange exchange(comm, options, std::move(handlers));
+    exchange.start();
     bool const fails = comm.rank() == first || comm.rank() == second;
     send_share(exchange, comm, traffic, 0);
     for (int consumed = 0; !exchange.failed();) {

@@ -86,6 +86,7 @@ TEST_F(MpiExchange, EndsOnAllRanksIfOneHasNoMemoryForABlock) {
     for (int const threads : possible_threads()) {
         Inbox inbox;
         Exchange exchange(all, exchange_options(threads), {.on_block = into(inbox)});
+        exchange.start();
         std::optional<LittleMemory> limit;
         if (all.rank() == 0) {
             limit.emplace(std::size_t{16} << 20);
