@@ -46,6 +46,7 @@ template <class T> struct Analysis {
     std::uint64_t values = 0;   ///< Hash of the values of the matrix; 0 without supernodes.
     Options options;            ///< The options at the time of the analysis.
     FactorForm form;
+    std::string reason; ///< The note of the report on the choice of this form.
     ScaledSystem<T> system;
     OrderingMethod ordering = OrderingMethod::dissection; ///< The method that ordered the unknowns.
     std::optional<IncompleteOptions> incomplete; ///< Set for an incomplete factorization; the rest is empty.

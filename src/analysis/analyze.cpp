@@ -131,6 +131,7 @@ template <class T> class Analyzer {
 
     void choose_kind() {
         FactorizationChoice const choice = analysis_.choose_kind(matrix_);
+        analysis_.reason = choice.reason;
         context_.note(choice.reason);
         if (blas_is_narrow())
             context_.note(
@@ -288,6 +289,7 @@ template <class T> class Analyzer {
         incomplete.levels = options_.levels;
         incomplete.block_size = order.block_size;
         incomplete.positions = std::move(order.positions);
+        incomplete.max_memory = options_.max_memory;
         if (options_.coarsen != "auto") incomplete.coarse_string = options_.coarsen;
         incomplete.runtime.runtime = options_.runtime;
         incomplete.runtime.schedule = options_;

@@ -10,12 +10,26 @@
 #include "coarsen/operators.hpp"
 #include "coarsen/super_steps.hpp"
 #include "core/error.hpp"
+#include "core/one_line.hpp"
 
 namespace espalier {
 
 namespace {
 
 constexpr Index largest_argument = std::numeric_limits<std::int32_t>::max();
+
+/// A character for a message, which may be a part of one that is not ASCII.
+std::string in_message(char letter) {
+    bool const is_printable = letter >= ' ' && letter <= '~';
+    return is_printable ? fmt::format("'{}'", letter)
+                        : fmt::format("the byte 0x{:02X}", static_cast<unsigned char>(letter));
+}
+
+void require_capital(char letter) {
+    if (letter < 'A' || letter > 'Z')
+        throw Error(Status::usage, fmt::format("{} cannot name a coarse operator; a capital letter is needed",
+                                               in_message(letter)));
+}
 
 /// Reads a coarse string from left to right.
 class Parser {
@@ -33,7 +47,8 @@ class Parser {
     CoarseStep step() {
         char const letter = text_[at_];
         auto const* entry = operators_.find(letter);
-        if (entry == nullptr) reject("'{}' is no operator; known are {}", letter, operators_.letters());
+        if (entry == nullptr)
+            reject("{} is no operator; known are {}", in_message(letter), operators_.letters());
         ++at_;
         bool const has_argument = at_ < text_.size() && text_[at_] == '(';
         if (!has_argument) {
@@ -61,8 +76,9 @@ class Parser {
 
     template <class... Args>
     [[noreturn]] void reject(fmt::format_string<Args const&...> what, Args const&... args) const {
-        throw Error(Status::usage, fmt::format("coarse string '{}', position {}: ", text_, at_ + 1) +
-                                       fmt::format(what, args...));
+        throw Error(Status::usage,
+                    fmt::format("coarse string '{}', position {}: ", in_ascii(text_), at_ + 1) +
+                        fmt::format(what, args...));
     }
 
     std::string_view text_;
@@ -86,15 +102,15 @@ std::string spelled(CoarseStep const& step) {
 
 } // namespace
 
-CoarseOperators CoarseOperators::standard() {
+CoarseOperators CoarseOperators::standard(Interrupt* interrupt) {
     CoarseOperators operators;
     using Argument = std::optional<Index>;
     operators.add('S', CoarseArgument::none,
                   [](TaskGraph const& graph, Argument) { return aggregate_chains(graph); });
     operators.add('F', CoarseArgument::required,
                   [](TaskGraph const& graph, Argument parts) { return aggregate_fronts(graph, *parts); });
-    operators.add('D', CoarseArgument::required, [](TaskGraph const& graph, Argument descendants) {
-        return aggregate_descendants(graph, *descendants);
+    operators.add('D', CoarseArgument::required, [interrupt](TaskGraph const& graph, Argument descendants) {
+        return aggregate_descendants(graph, *descendants, interrupt);
     });
     operators.add('C', CoarseArgument::optional, [](TaskGraph const& graph, Argument length) {
         return aggregate_continuations(graph, length.value_or(largest_argument));
@@ -103,10 +119,12 @@ CoarseOperators CoarseOperators::standard() {
                   [](TaskGraph const& graph, Argument length) { return aggregate_blocks(graph, *length); });
     operators.add('T', CoarseArgument::required,
                   [](TaskGraph const& graph, Argument largest) { return aggregate_trees(graph, *largest); });
-    operators.add('H', CoarseArgument::required,
-                  [](TaskGraph const& graph, Argument cores) { return aggregate_hdagg(graph, *cores); });
-    operators.add('G', CoarseArgument::required,
-                  [](TaskGraph const& graph, Argument cores) { return aggregate_grow_local(graph, *cores); });
+    operators.add('H', CoarseArgument::required, [interrupt](TaskGraph const& graph, Argument cores) {
+        return aggregate_hdagg(graph, *cores, interrupt);
+    });
+    operators.add('G', CoarseArgument::required, [interrupt](TaskGraph const& graph, Argument cores) {
+        return aggregate_grow_local(graph, *cores, interrupt);
+    });
     auto& [mutex, added] = operators_of_the_program();
     std::scoped_lock const lock(mutex);
     for (auto const& [letter, entry] : added) operators.add(letter, entry.argument, entry.apply);
@@ -114,21 +132,19 @@ CoarseOperators CoarseOperators::standard() {
 }
 
 void add_coarse_operator(char letter, CoarseArgument argument, UserCoarseOperator apply) {
+    require_capital(letter);
     if (!apply) throw Error(Status::usage, fmt::format("coarse operator {}: the function is empty", letter));
-    CoarseOperators checked; // the letter
-    checked.add(letter, argument,
-                [apply = std::move(apply)](TaskGraph const& graph, std::optional<Index> number) {
-                    return apply({graph.successor_ptr, graph.successors, graph.cost}, number);
-                });
+    CoarseOperator on_graph = [apply = std::move(apply)](TaskGraph const& graph,
+                                                         std::optional<Index> number) {
+        return apply({graph.successor_ptr, graph.successors, graph.cost}, number);
+    };
     auto& [mutex, added] = operators_of_the_program();
     std::scoped_lock const lock(mutex);
-    added.insert_or_assign(letter, *checked.find(letter));
+    added.insert_or_assign(letter, CoarseOperators::Entry{argument, std::move(on_graph)});
 }
 
 void CoarseOperators::add(char letter, CoarseArgument argument, CoarseOperator apply) {
-    if (letter < 'A' || letter > 'Z')
-        throw Error(Status::usage,
-                    fmt::format("'{}' cannot name a coarse operator; a capital letter is needed", letter));
+    require_capital(letter);
     entries_[letter] = {argument, std::move(apply)};
 }
 
@@ -150,14 +166,17 @@ std::vector<CoarseStep> parse_coarse_string(std::string_view text, CoarseOperato
     return Parser(text, operators).run();
 }
 
-CoarseGraph coarsen(TaskGraph const& graph, std::string_view text, CoarseOperators const& operators) {
+CoarseGraph coarsen(TaskGraph const& graph, std::string_view text, CoarseOperators const& operators,
+                    Interrupt* interrupt) {
     auto const steps = parse_coarse_string(text, operators);
     check_fine_graph(graph);
     CoarseGraph coarse;
     Aggregation aggregate_of;
     for (auto const& step : steps) {
+        check(interrupt);
         TaskGraph const& fine = aggregate_of.empty() ? graph : coarse.graph;
         auto aggregation = operators.find(step.letter)->apply(fine, step.argument);
+        check(interrupt);
         coarse = quotient_graph(fine, std::move(aggregation), "coarse operator " + spelled(step));
         if (aggregate_of.empty())
             aggregate_of = coarse.aggregate_of;

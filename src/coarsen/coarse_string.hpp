@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "coarsen/aggregation.hpp"
+#include "core/interrupt.hpp"
 #include "espalier/coarsening.hpp"
 
 namespace espalier {
@@ -22,8 +23,9 @@ using CoarseOperator = std::function<Aggregation(TaskGraph const& graph, std::op
 class CoarseOperators {
   public:
     /// S, F(N), D(M), C or C(k), B(k), T(k) (operators.hpp); H(cores) is HDagg, G(cores) GrowLocal
-    /// (super_steps.hpp); and those of add_coarse_operator().
-    static CoarseOperators standard();
+    /// (super_steps.hpp); and those of add_coarse_operator(). D, H and G look at the interrupt, which must
+    /// outlive the operators.
+    static CoarseOperators standard(Interrupt* interrupt = nullptr);
 
     /// Adds an operator of the user, or replaces one. quotient_graph() checks its aggregations. Error{usage}
     /// unless the letter is a capital letter.
@@ -55,9 +57,10 @@ struct CoarseStep {
 parse_coarse_string(std::string_view text, CoarseOperators const& operators = CoarseOperators::standard());
 
 /// Applies a coarse string to a task graph. Errors of parse_coarse_string(), check_fine_graph() and
-/// quotient_graph().
+/// quotient_graph(). Error{cancelled} between two steps after the interrupt asks for it.
 [[nodiscard]] CoarseGraph coarsen(TaskGraph const& graph, std::string_view text,
-                                  CoarseOperators const& operators = CoarseOperators::standard());
+                                  CoarseOperators const& operators = CoarseOperators::standard(),
+                                  Interrupt* interrupt = nullptr);
 
 /// Runs the parts of an aggregate on a worker. The parts ascend.
 using AggregateBody = std::function<void(std::span<TaskId const> parts, WorkerId worker)>;

@@ -78,11 +78,11 @@ class StepGrowth {
         barrier_ = barrier_tasks * total / std::max<double>(1, graph.num_tasks());
     }
 
-    Aggregation run() {
+    Aggregation run(Interrupt* interrupt) {
         Aggregation aggregation(graph_.num_tasks(), no_task);
         TaskId aggregates = 0;
         for (TaskId assigned = 0; assigned < graph_.num_tasks();) {
-            find_step();
+            find_step(interrupt);
             std::vector<TaskId> number(best_.back().core + 1, no_task); // the cores ascend
             for (auto const& [task, core] : best_) {
                 if (number[core] == no_task) number[core] = aggregates++;
@@ -105,11 +105,12 @@ class StepGrowth {
     };
 
     /// Tries longer and longer steps, and leaves the best one in best_.
-    void find_step() {
+    void find_step(Interrupt* interrupt) {
         double best_score = 0;
         best_.clear();
         Index size = first_trial;
         while (true) {
+            check(interrupt);
             try_step(size);
             bool const longer = trial_.size() > best_.size();
             double const cost = std::accumulate(weight_.begin(), weight_.end(), 0.0);
@@ -207,9 +208,9 @@ class StepGrowth {
 
 } // namespace
 
-Aggregation aggregate_grow_local(TaskGraph const& graph, Index cores) {
+Aggregation aggregate_grow_local(TaskGraph const& graph, Index cores, Interrupt* interrupt) {
     if (cores < 1) throw Error(Status::usage, fmt::format("GrowLocal: {} cores; expected at least 1", cores));
-    return StepGrowth(graph, std::min<Index>(cores, std::max(1, graph.num_tasks()))).run();
+    return StepGrowth(graph, std::min<Index>(cores, std::max(1, graph.num_tasks()))).run(interrupt);
 }
 
 } // namespace espalier

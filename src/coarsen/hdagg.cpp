@@ -129,8 +129,8 @@ class StepPacking {
           predecessors_(reversed_tasks(graph)), step_of_(graph.num_tasks(), no_task), load_(cores),
           aggregation_(graph.num_tasks()) {}
 
-    Aggregation run() {
-        for (TaskId first = 0; first < depths_.num_depths(); ++step_) first = make_step(first);
+    Aggregation run(Interrupt* interrupt) {
+        for (TaskId first = 0; first < depths_.num_depths(); ++step_) first = make_step(first, interrupt);
         return std::move(aggregation_);
     }
 
@@ -142,11 +142,12 @@ class StepPacking {
 
     /// Makes a step of the depths from `first` on and returns the first depth after it. The first depth that
     /// would unbalance the step begins the next one.
-    TaskId make_step(TaskId first) {
+    TaskId make_step(TaskId first, Interrupt* interrupt) {
         components_.begin_step();
         add_depth(first);
         TaskId end = first + 1;
         for (; end < depths_.num_depths(); ++end) {
+            check(interrupt);
             auto const mark = components_.mark();
             add_depth(end);
             if (is_balanced(first, end + 1)) continue;
@@ -222,7 +223,7 @@ class StepPacking {
 
 } // namespace
 
-Aggregation aggregate_hdagg(TaskGraph const& graph, Index cores) {
+Aggregation aggregate_hdagg(TaskGraph const& graph, Index cores, Interrupt* interrupt) {
     if (cores < 1) throw Error(Status::usage, fmt::format("HDagg: {} cores; expected at least 1", cores));
     cores = std::min<Index>(cores, std::max(1, graph.num_tasks()));
     double total = 0;
@@ -230,7 +231,8 @@ Aggregation aggregate_hdagg(TaskGraph const& graph, Index cores) {
     // A tree of at most a tenth of a core's share of the work does not unbalance a step of all the work.
     double const limit = (tolerated_imbalance - 1) * total / static_cast<double>(cores);
     auto const trees = quotient_graph(graph, aggregate_trees(graph, limit), "trees of HDagg");
-    auto const steps = StepPacking(trees.graph, cores).run();
+    check(interrupt);
+    auto const steps = StepPacking(trees.graph, cores).run(interrupt);
     Aggregation aggregation(graph.num_tasks());
     for (TaskId task = 0; task < graph.num_tasks(); ++task)
         aggregation[task] = steps[trees.aggregate_of[task]];

@@ -24,9 +24,10 @@ class DescendantSearch {
         : graph_(graph), aggregate_of_(graph.num_tasks(), no_task), waiting_(count_task_predecessors(graph)),
           inside_(graph.num_tasks()) {}
 
-    Aggregation run(Index descendants) {
+    Aggregation run(Index descendants, Interrupt* interrupt) {
         for (TaskId task = 0; task < graph_.num_tasks(); ++task)
             if (aggregate_of_[task] == no_task) {
+                if (aggregate_ % masters_at_once == 0) check(interrupt);
                 grow(task, descendants);
                 ++aggregate_;
             }
@@ -34,6 +35,8 @@ class DescendantSearch {
     }
 
   private:
+    static constexpr TaskId masters_at_once = 64; ///< Between two checks of the interrupt.
+
     /// The number of predecessors of a task in the aggregate that was counted last.
     struct Inside {
         TaskId aggregate = no_task;
@@ -118,9 +121,9 @@ Aggregation aggregate_fronts(TaskGraph const& graph, Index parts) {
     return aggregation;
 }
 
-Aggregation aggregate_descendants(TaskGraph const& graph, Index descendants) {
+Aggregation aggregate_descendants(TaskGraph const& graph, Index descendants, Interrupt* interrupt) {
     require_positive(descendants, "the number of descendants of a master");
-    return DescendantSearch(graph).run(descendants);
+    return DescendantSearch(graph).run(descendants, interrupt);
 }
 
 Aggregation aggregate_continuations(TaskGraph const& graph, Index length) {

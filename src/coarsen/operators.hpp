@@ -5,6 +5,7 @@
 #pragma once
 
 #include "coarsen/aggregation.hpp"
+#include "core/interrupt.hpp"
 
 namespace espalier {
 
@@ -19,8 +20,9 @@ namespace espalier {
 /// D(M): a master and up to M of its descendants, breadth first. The masters are the tasks that are in no
 /// aggregate yet, in ascending order. From one level of descendants to the next, those tasks join whose
 /// predecessors are all in this aggregate or in earlier ones; those with most predecessors in this aggregate
-/// come first. Error{usage} if descendants < 1.
-[[nodiscard]] Aggregation aggregate_descendants(TaskGraph const& graph, Index descendants);
+/// come first. Error{usage} if descendants < 1; Error{cancelled} soon after the interrupt asks for it.
+[[nodiscard]] Aggregation aggregate_descendants(TaskGraph const& graph, Index descendants,
+                                                Interrupt* interrupt = nullptr);
 
 /// C(k): runs of at most k tasks with consecutive numbers, each a successor of the one before. In the
 /// natural order of a structured grid these are lines of cells. Error{usage} if length < 1.

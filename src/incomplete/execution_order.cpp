@@ -67,10 +67,10 @@ struct NodeAffinity {
 /// path to an exit. Among idle workers, the one that finished the last predecessor of the task takes it.
 class ListScheduler {
   public:
-    ListScheduler(TaskGraph const& graph, int workers, NodeAffinity const& affinity)
-        : graph_(graph), affinity_(affinity), path_(longest_paths(graph)), waiting_(graph.num_predecessors),
-          preferred_(graph.num_tasks(), 0), idle_(workers, true), num_idle_(affinity.num_nodes(), 0),
-          ready_(affinity.num_nodes()) {
+    ListScheduler(TaskGraph const& graph, int workers, NodeAffinity const& affinity, Interrupt* interrupt)
+        : graph_(graph), affinity_(affinity), interrupt_(interrupt), path_(longest_paths(graph)),
+          waiting_(graph.num_predecessors), preferred_(graph.num_tasks(), 0), idle_(workers, true),
+          num_idle_(affinity.num_nodes(), 0), ready_(affinity.num_nodes()) {
         schedule_.tasks_of.resize(workers);
         for (WorkerId w = 0; w < workers; ++w) ++num_idle_[affinity.of_worker(w)];
     }
@@ -80,6 +80,7 @@ class ListScheduler {
             if (waiting_[task] == 0) make_ready(task);
         start_ready(0);
         while (!running_.empty()) {
+            if (schedule_.start_order.size() % tasks_at_once == 0) check(interrupt_);
             auto const [end, worker, task] = running_.top();
             running_.pop();
             idle_[worker] = true;
@@ -94,6 +95,8 @@ class ListScheduler {
     }
 
   private:
+    static constexpr std::size_t tasks_at_once = 256; ///< Between two checks of the interrupt.
+
     struct Running {
         double end;
         WorkerId worker;
@@ -130,6 +133,7 @@ class ListScheduler {
 
     TaskGraph const& graph_;
     NodeAffinity const& affinity_;
+    Interrupt* interrupt_;
     std::vector<double> path_;
     std::vector<std::int32_t> waiting_;
     std::vector<WorkerId> preferred_;
@@ -266,13 +270,14 @@ TaskGraph chunk_tasks(ExecutionOrder const& order, TaskGraph const& coarse,
 /// Arranges the rows of all chunks. `aggregate_of` has the aggregate of each row, or is empty if there is one
 /// chunk.
 void arrange_rows(ExecutionOrder& order, RowPattern const& pattern, RowPattern const& dependences,
-                  std::span<TaskId const> aggregate_of) {
+                  std::span<TaskId const> aggregate_of, Interrupt* interrupt) {
     std::vector<BlockRow> blocks; // first positions
     for (std::int32_t c = 0; c < order.num_chunks(); ++c)
         for (BlockRow p = order.chunk_ptr[c]; p < order.chunk_ptr[c + 1]; p += rows_per_block)
             blocks.push_back(p);
     blocks.push_back(pattern.num_rows);
     LargeVector<std::int32_t> depths(pattern.num_rows);
+    check(interrupt);
     order.follows_closely = are_lines(dependences, 2);
     order.begins_depth.resize(pattern.num_rows);
     order.position_of.resize(pattern.num_rows);
@@ -281,11 +286,13 @@ void arrange_rows(ExecutionOrder& order, RowPattern const& pattern, RowPattern c
     std::atomic<std::size_t> next{0};
     run_threads(team_size(order.num_workers), [&](int) {
         RowArrangement arrangement(pattern, dependences, aggregate_of, depths);
-        for (std::size_t k; (k = next.fetch_add(at_once, std::memory_order_relaxed)) + 1 < blocks.size();)
+        for (std::size_t k; (k = next.fetch_add(at_once, std::memory_order_relaxed)) + 1 < blocks.size();) {
+            check(interrupt);
             for (std::size_t end = std::min(k + at_once, blocks.size() - 1); k < end; ++k)
                 arrangement.arrange(
                     std::span(order.ascending).subspan(blocks[k], blocks[k + 1] - blocks[k]), blocks[k],
                     {order.row_at.data(), order.position_of.data(), order.begins_depth.data()});
+        }
     });
 }
 
@@ -311,10 +318,10 @@ ExecutionOrder one_chunk_order(RowPattern const& pattern, int workers, bool has_
 /// to) writes them.
 template <class NumRows, class WriteRows>
 void deal_tasks(ExecutionOrder& order, TaskGraph const& coarse, std::vector<int> const& node_of_worker,
-                NumRows const& num_rows, WriteRows const& write_rows) {
+                NumRows const& num_rows, WriteRows const& write_rows, Interrupt* interrupt) {
     NodeAffinity affinity{node_of_worker, {}};
     if (!node_of_worker.empty()) affinity.node_of_task = distribute_over_nodes(coarse, affinity.num_nodes());
-    auto const schedule = ListScheduler(coarse, order.num_workers, affinity).run();
+    auto const schedule = ListScheduler(coarse, order.num_workers, affinity, interrupt).run();
     order.coarse_edges = std::ssize(coarse.successors);
     order.chunk_ptr.push_back(0);
     order.worker_ptr.push_back(0);
@@ -335,20 +342,23 @@ void deal_tasks(ExecutionOrder& order, TaskGraph const& coarse, std::vector<int>
         for (std::int32_t chunk = t; chunk < order.num_chunks(); chunk += threads)
             write_rows(task_of[chunk], order.ascending.data() + order.chunk_ptr[chunk]);
     });
+    check(interrupt);
     find_waits(order, coarse, schedule.start_order, chunk_of);
+    check(interrupt);
     order.tasks = chunk_tasks(order, coarse, chunk_of);
 }
 
 /// The order of fast_string().
 ExecutionOrder grouped_order(RowPattern const& pattern, RowPattern const& dependences, int workers,
-                             std::vector<int> const& node_of_worker) {
+                             std::vector<int> const& node_of_worker, Interrupt* interrupt) {
     int const threads = team_size(workers);
     bool const lines = are_lines(dependences);
     auto row_ptr = lines ? lines_of_rows(dependences, length_of_lines(pattern.num_rows, workers), threads)
                          : trees_of_rows(dependences, size_of_trees(pattern.num_rows, workers), threads);
+    check(interrupt);
     GroupedRows groups = connect_groups(pattern, dependences, std::move(row_ptr), threads);
     auto const coarse =
-        quotient_graph(groups.graph, aggregate_grow_local(groups.graph, workers), "GrowLocal");
+        quotient_graph(groups.graph, aggregate_grow_local(groups.graph, workers, interrupt), "GrowLocal");
     ExecutionOrder order;
     order.num_workers = workers;
     order.coarse_string = fast_string(lines, pattern.num_rows, workers);
@@ -358,13 +368,14 @@ ExecutionOrder grouped_order(RowPattern const& pattern, RowPattern const& depend
             rows += groups.row_ptr[group + 1] - groups.row_ptr[group];
         return rows;
     };
-    deal_tasks(order, coarse.graph, node_of_worker, num_rows, [&](TaskId task, BlockRow* to) {
+    auto const write_rows = [&](TaskId task, BlockRow* to) {
         for (TaskId const group : coarse.parts_of(task))
             for (BlockRow i = groups.row_ptr[group]; i < groups.row_ptr[group + 1]; ++i) *to++ = i;
-    });
+    };
+    deal_tasks(order, coarse.graph, node_of_worker, num_rows, write_rows, interrupt);
     LargeVector<TaskId>& aggregate_of = groups.group_of;
     for (TaskId& group : aggregate_of) group = coarse.aggregate_of[group];
-    arrange_rows(order, pattern, dependences, aggregate_of);
+    arrange_rows(order, pattern, dependences, aggregate_of, interrupt);
     return order;
 }
 
@@ -399,24 +410,27 @@ std::string fast_string(RowPattern const& pattern, int workers) {
 }
 
 ExecutionOrder make_execution_order(RowPattern const& pattern, int workers, std::string const& coarse_string,
-                                    std::vector<int> const& node_of_worker) {
+                                    std::vector<int> const& node_of_worker, Interrupt* interrupt) {
+    check(interrupt);
     std::string const used = coarse_string.empty() && workers == 1 ? one_chunk : coarse_string;
     RowPattern const united = pattern.symmetric ? RowPattern() : symmetrized(pattern);
     RowPattern const& dependences = pattern.symmetric ? pattern : united;
     ExecutionOrder order;
     if (used == one_chunk && pattern.num_rows > 0) {
         order = one_chunk_order(pattern, workers, !node_of_worker.empty());
-        arrange_rows(order, pattern, dependences, {});
+        arrange_rows(order, pattern, dependences, {}, interrupt);
         return order;
     }
-    if (used.empty()) return grouped_order(pattern, dependences, workers, node_of_worker);
-    auto const coarse = coarsen(row_tasks(pattern), used == "none" || used == one_chunk ? "B(1)" : used);
+    if (used.empty()) return grouped_order(pattern, dependences, workers, node_of_worker, interrupt);
+    bool const is_plain = used == "none" || used == one_chunk;
+    auto const coarse = coarsen(row_tasks(pattern), is_plain ? "B(1)" : used,
+                                CoarseOperators::standard(interrupt), interrupt);
     order.num_workers = workers;
     order.coarse_string = used;
     auto const num_rows = [&](TaskId task) { return static_cast<BlockRow>(coarse.parts_of(task).size()); };
-    deal_tasks(order, coarse.graph, node_of_worker, num_rows,
-               [&](TaskId task, BlockRow* to) { std::ranges::copy(coarse.parts_of(task), to); });
-    arrange_rows(order, pattern, dependences, coarse.aggregate_of);
+    auto const write_rows = [&](TaskId task, BlockRow* to) { std::ranges::copy(coarse.parts_of(task), to); };
+    deal_tasks(order, coarse.graph, node_of_worker, num_rows, write_rows, interrupt);
+    arrange_rows(order, pattern, dependences, coarse.aggregate_of, interrupt);
     return order;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/interrupt.hpp"
 #include "incomplete/row_pattern.hpp"
 #include "policies/spin.hpp"
 #include "policies/task_graph.hpp"
@@ -76,14 +77,15 @@ std::string fast_string(RowPattern const& pattern, int workers);
 /// Makes the order for `workers` workers. `coarse_string` is that of coarsen(). With "none" each row is a
 /// chunk; with "one" all rows are one chunk. An empty string stands for fast_string(), without a graph of
 /// single rows, or for one chunk if there is one worker. RowArrangement orders the rows within a chunk.
-/// Errors of coarsen().
+/// Errors of coarsen(). Error{cancelled} soon after the interrupt asks for it.
 ///
 /// `node_of_worker` has the NUMA node (0, 1, ... without gaps) of each worker. Chunks are then distributed
 /// over the nodes (coarsen/node_distribution.hpp), and assigned to workers of their node. If it is empty,
 /// nodes are ignored.
 ExecutionOrder make_execution_order(RowPattern const& pattern, int workers,
                                     std::string const& coarse_string = {},
-                                    std::vector<int> const& node_of_worker = {});
+                                    std::vector<int> const& node_of_worker = {},
+                                    Interrupt* interrupt = nullptr);
 
 enum class SweepDirection : std::uint8_t { forward, backward };
 

@@ -15,6 +15,33 @@ namespace espalier {
 namespace {
 
 constexpr BlockRow rows_per_piece = 1024; ///< Rows that a thread searches at a time.
+/// The number of blocks after which a thread looks at the interrupt and at the limit. Their search
+/// takes some milliseconds.
+constexpr std::size_t blocks_at_once = 1 << 16;
+
+/// Counts the blocks that all threads find, and ends their searches.
+class FillCount {
+  public:
+    FillCount(Index levels, FillLimit const& limit, Interrupt* interrupt)
+        : levels_(levels), limit_(limit), interrupt_(interrupt) {}
+
+    void add(Offset blocks) {
+        check(interrupt_);
+        Offset const all = count_.fetch_add(blocks, std::memory_order_relaxed) + blocks;
+        if (limit_.bytes > 0 && all > limit_.blocks)
+            throw Error(
+                Status::out_of_memory,
+                fmt::format("an incomplete factorization with fill of level {} needs more memory than "
+                            "the limit of {} bytes ({:.1f} MiB)",
+                            levels_, limit_.bytes, static_cast<double>(limit_.bytes) / 1048576.0));
+    }
+
+  private:
+    Index levels_;
+    FillLimit limit_;
+    Interrupt* interrupt_;
+    std::atomic<Offset> count_{0};
+};
 
 /// The rows of U, without the diagonal. Threads find pieces of consecutive rows.
 class FillRows {
@@ -152,8 +179,8 @@ class FillSearch {
     LargeVector<BlockRow> front_, next_; ///< The front is in front_ unless it is a row of A.
 };
 
-/// The rows of U for the graph of A.
-FillRows fill_above(RowPattern const& a, Index levels, int threads, Interrupt* interrupt) {
+/// The rows of U for the graph of A. Each of their blocks counts `weight` times.
+FillRows fill_above(RowPattern const& a, Index levels, int threads, FillCount& count, Offset weight) {
     threads = team_size(threads);
     FillRows rows(a.num_rows, threads);
     std::atomic<BlockRow> next{0};
@@ -161,13 +188,19 @@ FillRows fill_above(RowPattern const& a, Index levels, int threads, Interrupt* i
         FillSearch search(a, levels);
         LargeVector<BlockRow> found;
         for (BlockRow k; (k = next.fetch_add(1, std::memory_order_relaxed)) < rows.num_pieces();) {
-            check(interrupt);
             found.clear();
+            std::size_t counted = 0;
+            auto const count_found = [&] {
+                count.add(weight * static_cast<Offset>(found.size() - counted));
+                counted = found.size();
+            };
             BlockRow const first = k * rows_per_piece, last = std::min(a.num_rows, first + rows_per_piece);
             for (BlockRow i = first; i < last; ++i) {
                 search.search(i, found);
                 rows.end()[i] = std::ssize(found);
+                if (found.size() - counted >= blocks_at_once) count_found();
             }
+            count_found();
             rows.keep(k, found, t);
         }
     });
@@ -176,15 +209,17 @@ FillRows fill_above(RowPattern const& a, Index levels, int threads, Interrupt* i
 
 } // namespace
 
-RowPattern fill_pattern(RowPattern a, Index levels, int threads, Interrupt* interrupt) {
+RowPattern fill_pattern(RowPattern a, Index levels, int threads, Interrupt* interrupt,
+                        FillLimit const& limit) {
     if (levels < 0)
         throw Error(Status::usage, fmt::format("the level of fill is {}; expected at least 0", levels));
     if (levels == 0) return a;
-    check(interrupt); // on the calling thread, which may get no rows
-    auto const upper = fill_above(a, levels, threads, interrupt);
+    FillCount count(levels, limit, interrupt);
+    count.add(a.num_rows); // the diagonal; and the calling thread may get no rows
+    auto const upper = fill_above(a, levels, threads, count, a.symmetric ? 2 : 1);
     if (a.symmetric) return join(std::move(a), upper, upper, true);
     // Column j of L is row j of U for the transposed matrix.
-    auto const lower_columns = fill_above(transpose(a), levels, threads, interrupt);
+    auto const lower_columns = fill_above(transpose(a), levels, threads, count, 1);
     return join(std::move(a), lower_columns, upper, lower_columns == upper);
 }
 

@@ -26,6 +26,8 @@ struct IncompleteOptions {
     ChunkRuntime runtime{}; ///< The runtime of the row tasks.
     /// Bytes per second that a thread reads while all threads read, for predictions; 0: RowCosts::byte.
     double bandwidth = 0;
+    std::uint64_t max_memory = 0; ///< Options::max_memory.
+    int sharing = 1;              ///< The number of processes that share this memory.
 };
 
 /// The pivots that a factorization accepts.
@@ -81,6 +83,7 @@ template <class T> class IncompleteFactor {
     /// `team` must outlive the object. Error{bad_input}, {usage} or {unsupported} as block_pattern(),
     /// fill_pattern() and coarsen() describe; Error{usage} for positions that are no permutation;
     /// Error{unsupported} for a runtime that this build lacks; Error{cancelled} if the interrupt asks for it.
+    /// Error{out_of_memory} if the pattern alone shows that the factor exceeds the memory limit.
     IncompleteFactor(CscMatrix<T> const& a, IncompleteOptions const& options, WorkerTeam& team,
                      Interrupt* interrupt = nullptr);
     ~IncompleteFactor();

@@ -8,7 +8,6 @@
 
 #include "core/error.hpp"
 #include "core/run_threads.hpp"
-#include "incomplete/fill_pattern.hpp"
 #include "incomplete/row_arrangement.hpp"
 #include "runtime/written_pages.hpp"
 
@@ -57,20 +56,29 @@ IncompleteStructure::IncompleteStructure(StoredPattern const& a, EntryType type,
     pattern_ = block_pattern(a, block_size, options.positions, whole_blocks_ ? &*whole_blocks_ : nullptr,
                              options.levels == 0);
     check(interrupt);
-    pattern_ = fill_pattern(std::move(pattern_), options.levels, team.size(), interrupt);
+    pattern_ = fill_pattern(std::move(pattern_), options.levels, team.size(), interrupt, fill_limit(options));
     check(interrupt);
     Timer const ordering;
     distributes_ = options.runtime.runtime == TaskRuntime::espalier && nodes_.os_index.size() > 1 &&
                    options.runtime.schedule.schedule == SchedulePolicy::nas;
     std::vector<int> const node_of_worker = distributes_ ? nodes_.of_worker : std::vector<int>();
-    order_ = options.coarse_string.empty()
-                 ? choose_execution_order(pattern_, team.size(), block_size, type.bytes, row_costs(options),
-                                          node_of_worker)
-                 : make_execution_order(pattern_, team.size(), options.coarse_string, node_of_worker);
+    order_ =
+        options.coarse_string.empty()
+            ? choose_execution_order(pattern_, team.size(), block_size, type.bytes, row_costs(options),
+                                     node_of_worker, interrupt)
+            : make_execution_order(pattern_, team.size(), options.coarse_string, node_of_worker, interrupt);
     check(interrupt);
     runs_.emplace(order_, team, options.runtime);
     sizes_.coarsen_s = ordering.seconds();
     storage_begin_ = timer_.seconds();
+}
+
+// A block of the factor has a number and values. The processes of a computer store the numbers at the same
+// time, but some of them may have larger factors than others.
+FillLimit IncompleteStructure::fill_limit(IncompleteOptions const& options) const {
+    std::uint64_t const of_factor = sizeof(BlockRow) + entries_of_block() * type_.bytes;
+    std::uint64_t const of_search = sizeof(BlockRow) * options.sharing;
+    return {options.max_memory, static_cast<Offset>(options.max_memory / std::max(of_factor, of_search))};
 }
 
 void IncompleteStructure::allocate_inverse() {

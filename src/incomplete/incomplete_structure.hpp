@@ -12,6 +12,7 @@
 #include "core/timer.hpp"
 #include "incomplete/dense_blocks.hpp"
 #include "incomplete/entry_map.hpp"
+#include "incomplete/fill_pattern.hpp"
 #include "incomplete/incomplete_factor.hpp"
 #include "incomplete/row_factorization.hpp"
 
@@ -94,6 +95,7 @@ class IncompleteStructure {
 
   private:
     [[nodiscard]] RowCosts row_costs(IncompleteOptions const& options) const;
+    [[nodiscard]] FillLimit fill_limit(IncompleteOptions const& options) const;
     [[nodiscard]] std::uint64_t bytes_of_current_row() const {
         return static_cast<std::uint64_t>(sizes_.num_rows) *
                (sizes_.block_size == 1 ? type_.bytes : sizeof(std::int32_t));

@@ -134,15 +134,15 @@ SweepPrediction predict_sweeps(RowPattern const& pattern, ExecutionOrder const& 
 
 ExecutionOrder choose_execution_order(RowPattern const& pattern, int workers, int block_size,
                                       std::size_t scalar_bytes, RowCosts const& costs,
-                                      std::vector<int> const& node_of_worker) {
-    ExecutionOrder best = make_execution_order(pattern, workers, {}, node_of_worker);
+                                      std::vector<int> const& node_of_worker, Interrupt* interrupt) {
+    ExecutionOrder best = make_execution_order(pattern, workers, {}, node_of_worker, interrupt);
     if (workers == 1) return best;
     SweepModel const model(pattern, block_size, scalar_bytes, costs);
     SweepPrediction fastest = model.predict(best);
     for (std::string const& text :
          {fmt::format("G({})", workers), std::string("CD(4)"), std::string("D(400)"), std::string("F(32)")}) {
         if (fastest.work_s >= good_efficiency * workers * fastest.solve_s) return best;
-        ExecutionOrder other = make_execution_order(pattern, workers, text, node_of_worker);
+        ExecutionOrder other = make_execution_order(pattern, workers, text, node_of_worker, interrupt);
         SweepPrediction const predicted = model.predict(other);
         if (predicted.solve_s >= fastest.solve_s) continue;
         best = std::move(other);
@@ -150,7 +150,7 @@ ExecutionOrder choose_execution_order(RowPattern const& pattern, int workers, in
     }
     // One chunk takes the time of all rows, and never waits.
     if (best.num_chunks() == 1 || fastest.work_s + 2 * costs.chunk < fastest.solve_s)
-        return make_execution_order(pattern, workers, one_chunk, node_of_worker);
+        return make_execution_order(pattern, workers, one_chunk, node_of_worker, interrupt);
     return best;
 }
 

@@ -42,11 +42,12 @@ SweepPrediction predict_sweeps(RowPattern const& pattern, ExecutionOrder const& 
 
 /// The execution order with the fastest predicted sweeps. fast_string() is tried first. If it keeps the
 /// workers busy for less than `good_efficiency` of the time, G(workers), CD(4), D(400), F(32) and one chunk
-/// are tried as well. One worker always runs all rows as one chunk. `node_of_worker` as in
-/// make_execution_order().
+/// are tried as well. One worker always runs all rows as one chunk. `node_of_worker` and the
+/// interrupt as in make_execution_order().
 inline constexpr double good_efficiency = 0.8;
 ExecutionOrder choose_execution_order(RowPattern const& pattern, int workers, int block_size,
                                       std::size_t scalar_bytes, RowCosts const& costs = {},
-                                      std::vector<int> const& node_of_worker = {});
+                                      std::vector<int> const& node_of_worker = {},
+                                      Interrupt* interrupt = nullptr);
 
 } // namespace espalier

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "core/one_line.hpp"
+
 namespace espalier {
 
 namespace {
@@ -107,10 +109,7 @@ std::string_view token_at(char const* p, char const* end) {
 
 std::string in_quotes(std::string_view token) {
     std::size_t const limit = 40;
-    std::string text(token.substr(0, limit));
-    for (char& c : text)
-        if (c < ' ' || c > '~') c = '?';
-    return fmt::format("'{}{}'", text, token.size() > limit ? "..." : "");
+    return fmt::format("'{}{}'", in_ascii(token.substr(0, limit)), token.size() > limit ? "..." : "");
 }
 
 char const* parse_integer_slowly(char const* p, char const* end, std::int64_t& value) {

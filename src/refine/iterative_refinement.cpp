@@ -21,11 +21,13 @@ void iterative_refinement(KrylovProblem<T> const& problem, std::span<KrylovColum
     std::vector<State> active;
     std::vector<double> errors, b_norms;
     problem.rows().reduction().all_succeed([&] {
+        check(problem.interrupt);
         block = PackedColumns<T>(problem.n(), count);
         residuals = PackedColumns<T>(problem.n(), count);
         active.reserve(count);
         errors.resize(count);
         b_norms.resize(count);
+        check(problem.interrupt); // many columns take long to allocate
     });
     // Measures the x in the block. A column continues, with its residual in the block, if continues(c, state)
     // is true.

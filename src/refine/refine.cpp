@@ -190,6 +190,7 @@ template <class T> class Refinement {
         std::vector<KrylovColumn<T>> columns;
         PackedColumns<T> given;
         reduction().all_succeed([&] {
+            check(options_.interrupt);
             given = PackedColumns<T>(m_, std::ssize(group));
             for (Index const j : group) {
                 given.put(a_.rows().workers(), std::ssize(columns), x(j));

@@ -1,12 +1,18 @@
 // Each sweep divides every row and column by the square root of its largest modulus, all at once. Once no
 // modulus is above 1, a maximum m becomes at least sqrt(m): its logarithm halves in each sweep. Logarithms of
 // base 2 in single precision suffice, because the result is rounded to powers of two.
+//
+// Scales of rows and columns with largest moduli of 1 are not unique. If A = D B E with a well scaled B and
+// diagonal matrices D and E of a very wide range, the sweeps find other scales than those of B, for which
+// most entries are tiny. Then they start again from the scales of a least squares fit, which are those of B.
 #include "scaling/equilibrate.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
+#include "scaling/log_fit.hpp"
 #include "scaling/scaled_value.hpp"
 
 namespace espalier {
@@ -17,6 +23,10 @@ constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 constexpr int max_sweeps = 12;
 // Maxima this close to 1 (in binary digits) are within the error of the final rounding.
 constexpr float tolerance = 0.5f;
+// Scales whose logarithms differ more than this start from a fit.
+constexpr float wide_range = 32;
+// The fit is good, and B is well scaled, if it leaves entries that deviate from 1 by at most this on average.
+constexpr double good_fit = 8;
 
 using Logs = std::vector<float>;
 
@@ -52,14 +62,11 @@ std::vector<double> powers_of_two(Logs const& logs) {
     return scales;
 }
 
-} // namespace
-
-template <class T> Scaling equilibrate(CscMatrix<T> const& a) {
+// Adapts given scales.
+template <class T> void sweep(CscMatrix<T> const& a, Logs const& logs, Logs& rows, Logs& columns) {
     bool const mirrored = a.symmetry != Symmetry::general;
-    Logs const logs = logs_of_moduli(a);
-    Logs rows(a.rows, 0), columns(a.cols, 0);
     float worst = 2 * tolerance;
-    for (int sweep = 0; sweep < max_sweeps && worst > tolerance; ++sweep) {
+    for (int k = 0; k < max_sweeps && worst > tolerance; ++k) {
         Logs row_maxima(a.rows, minus_infinity), column_maxima(a.cols, minus_infinity);
         for (Index j = 0; j < a.cols; ++j)
             for (Offset k : a.entries_of(j)) {
@@ -73,6 +80,28 @@ template <class T> Scaling equilibrate(CscMatrix<T> const& a) {
             column_maxima = row_maxima;
         }
         worst = std::max(correct(rows, row_maxima), correct(columns, column_maxima));
+    }
+}
+
+bool has_wide_range(Logs const& scales) {
+    if (scales.empty()) return false;
+    auto const [least, most] = std::ranges::minmax(scales);
+    return most - least > wide_range;
+}
+
+} // namespace
+
+template <class T> Scaling equilibrate(CscMatrix<T> const& a) {
+    Logs const logs = logs_of_moduli(a);
+    Logs rows(a.rows, 0), columns(a.cols, 0);
+    sweep(a, logs, rows, columns);
+    if (a.symmetry == Symmetry::general && has_wide_range(rows) && has_wide_range(columns)) {
+        auto fit = fit_logarithms(a, logs, columns);
+        if (fit.deviation <= good_fit) {
+            rows = std::move(fit.rows);
+            columns = std::move(fit.columns);
+            sweep(a, logs, rows, columns);
+        }
     }
     return {powers_of_two(rows), powers_of_two(columns)};
 }

@@ -26,6 +26,8 @@ template <class T> class ScaledSystem {
     [[nodiscard]] ScalingChoice const& choice() const { return choice_; }
     /// Whether B is A itself, so that no copy is needed.
     [[nodiscard]] bool is_identity() const { return !is_scaled() && !is_permuted() && !expands_; }
+    /// Whether B has general storage, and A is stored as a triangle.
+    [[nodiscard]] bool expands() const { return expands_; }
     [[nodiscard]] bool is_permuted() const { return !choice_.row_place.empty(); }
     [[nodiscard]] bool is_scaled() const { return !choice_.row_scale.empty(); }
     [[nodiscard]] bool is_matched() const { return choice_.matched; }
@@ -80,7 +82,7 @@ template <class T> class ScaledSystem {
     [[nodiscard]] bool loses_entries(CscMatrix<T> const& a) const;
 
     ScalingChoice choice_;
-    bool expands_ = false; // B is general although A is stored as a triangle
+    bool expands_ = false;
 };
 
 } // namespace espalier

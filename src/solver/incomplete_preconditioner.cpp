@@ -27,6 +27,8 @@ IncompletePreconditioner<T>::prepare_together(CscMatrix<T> const& working, Incom
     local.block_size = context_.on_root([&] { return options.block_size; });
     local.coarse_string = context_.on_root([&] { return options.coarse_string; });
     local.bandwidth = context_.on_root([&] { return options.bandwidth; });
+    local.max_memory = context_.on_root([&] { return options.max_memory; });
+    local.sharing = context_.on_root([&] { return context_.processes_of_a_computer(); });
     runtime_ = local.runtime.runtime = context_.on_root([&] { return options.runtime.runtime; });
     local.runtime.schedule = context_.on_root([&] { return options.runtime.schedule; });
     std::vector<std::vector<Index>> parts;

@@ -27,6 +27,14 @@ template <class T> void Solver<T>::State::take_note(std::string text) {
     report.notes.push_back(std::move(text));
 }
 
+// On process 0. New values may lead to another choice than the analysis made.
+template <class T> void Solver<T>::State::replace_note_on_choice(std::string const& reason) {
+    if (reason == analysis_->reason) return;
+    if (options.log) options.log(reason);
+    std::ranges::replace(report.notes, analysis_->reason, reason);
+    analysis_->reason = reason;
+}
+
 template <class T> void Solver<T>::State::drop_notes_on_factors() {
     std::erase_if(report.notes, [&](std::string const& note) {
         return std::ranges::find(notes_on_factors_, note) != notes_on_factors_.end();

@@ -131,9 +131,11 @@ template <class T> void Solver<T>::State::choose_simplicial_kind(CscMatrix<T> co
     bool const fits =
         is_real ? conjugates || !system_->chooses : conjugates == (matrix.symmetry == Symmetry::hermitian);
     if (fits) return;
-    Factorization const kind = analysis_->choose_kind(matrix).kind;
-    bool const is_hermitian = kind == Factorization::ldlh || kind == Factorization::llh;
+    FactorizationChoice const choice = analysis_->choose_kind(matrix);
+    bool const is_hermitian = choice.kind == Factorization::ldlh || choice.kind == Factorization::llh;
     analysis_->form.kind = is_hermitian ? Factorization::ldlh : Factorization::ldlt;
+    replace_note_on_choice(choice.kind == analysis_->form.kind ? choice.reason
+                                                               : "auto chose ldlh: Hermitian");
     simplicial_.ldl().set_conjugate(is_hermitian);
 }
 
@@ -247,15 +249,24 @@ template <class T> void Solver<T>::State::check_values(CscMatrix<T> const& matri
     });
 }
 
-// New values may be real, or lose a positive diagonal. An lu factorization remains lu.
+// On process 0. An incomplete factor keeps the pattern of its working system, in which lu of a triangle
+// stores both triangles, with scales and a permutation of its own.
+template <class T> FactorizationChoice Solver<T>::State::choice_for(CscMatrix<T> const& matrix) const {
+    FactorizationChoice choice = analysis_->choose_kind(matrix);
+    if (system_->is_incomplete && analysis_->system.expands() && choice.kind != Factorization::lu)
+        return {Factorization::lu, "auto keeps lu: the analyzed matrix was not positive definite"};
+    return choice;
+}
+
+// New values may be real, or gain or lose a positive diagonal.
 template <class T> void Solver<T>::State::choose_system(CscMatrix<T> const& matrix) {
     context_.on_root([&] {
-        Factorization const kind = analysis_->choose_kind(matrix).kind;
+        FactorizationChoice const choice = choice_for(matrix);
         bool const was_llh = analysis_->form.kind == Factorization::llh;
-        // An incomplete factor keeps the pattern of its working system.
-        if (system_->is_incomplete && !was_llh) return;
-        if (!system_->is_incomplete && was_llh && kind != Factorization::llh) scale_for(kind, matrix);
-        analysis_->form.kind = kind;
+        if (!system_->is_incomplete && was_llh && choice.kind != Factorization::llh)
+            scale_for(choice.kind, matrix);
+        analysis_->form.kind = choice.kind;
+        replace_note_on_choice(choice.reason);
     });
     make_working(matrix);
     if (!system_->is_incomplete) prepare_assembly(matrix);

@@ -183,6 +183,7 @@ template <class T> struct Solver<T>::State {
     void drop_analysis();
     void check_values(CscMatrix<T> const& matrix);
     void choose_system(CscMatrix<T> const& matrix);
+    [[nodiscard]] FactorizationChoice choice_for(CscMatrix<T> const& matrix) const;
     void prepare_assembly(CscMatrix<T> const& matrix);
     void scale_for(Factorization kind, CscMatrix<T> const& matrix);
     void make_working(CscMatrix<T> const& matrix);
@@ -261,6 +262,7 @@ template <class T> struct Solver<T>::State {
     }
     void note(std::string_view text) { note("{}", text); }
     void take_note(std::string text);
+    void replace_note_on_choice(std::string const& reason);
     /// Adds a note on the current factors, which drop_notes_on_factors() removes from the report.
     template <class... Parts> void note_on_factors(fmt::format_string<Parts...> text, Parts&&... parts) {
         note_made_by(

@@ -45,6 +45,21 @@ TEST(CoarseString, NamesTheBadPlace) {
                              std::string("coarse string '") + text + "', " + message));
 }
 
+TEST(CoarseString, MessagesAreInAscii) {
+    auto const message = [](std::string_view text) {
+        return message_of([&] { (void)parse_coarse_string(text); });
+    };
+    EXPECT_TRUE(contains(message("S\u00e9D(2)"),
+                         "coarse string 'S??D(2)', position 2: the byte 0xC3 is no operator; known are B, "));
+    EXPECT_TRUE(contains(message({"S\0(3)", 5}),
+                         "coarse string 'S?(3)', position 2: the byte 0x00 is no operator; known are B, "));
+    EXPECT_TRUE(contains(message("D(\u00e9)"), "coarse string 'D(?\?)', position 3: a number in "));
+    EXPECT_EQ(message_of([] { CoarseOperators().add('\xe9', CoarseArgument::none, nullptr); }),
+              "the byte 0xE9 cannot name a coarse operator; a capital letter is needed");
+    EXPECT_EQ(message_of([] { add_coarse_operator('\xe9', CoarseArgument::none, nullptr); }),
+              "the byte 0xE9 cannot name a coarse operator; a capital letter is needed");
+}
+
 TEST(Coarsen, AppliesOperatorsFromLeftToRight) {
     auto const grid = grid_tasks(4, 4);
     // C: four lines of four cells, which form a chain. D(1): pairs of lines.
@@ -89,6 +104,26 @@ TEST(Coarsen, AcceptsOperatorsOfTheUser) {
     EXPECT_EQ(coarse.graph.num_tasks(), 4);
     EXPECT_EQ(coarse.parts_of(0).front(), 0);
     EXPECT_THROW(operators.add('p', CoarseArgument::none, nullptr), Error);
+}
+
+TEST(Coarsen, CanBeCancelledDuringAndAfterAnOperator) {
+    auto const graph = graph_of(250, random_edges(250, 2, 1));
+    for (char const* text : {"D(3)", "H(2)", "G(2)"}) {
+        Interrupt interrupt;
+        auto const operators = CoarseOperators::standard(&interrupt);
+        interrupt.request();
+        EXPECT_EQ(status_of([&] { (void)coarsen(graph, text, operators); }), Status::cancelled);
+    }
+    Interrupt interrupt;
+    auto operators = CoarseOperators::standard();
+    int calls = 0;
+    operators.add('U', CoarseArgument::none, [&](TaskGraph const& fine, auto) {
+        ++calls;
+        interrupt.request();
+        return aggregate_blocks(fine, 2);
+    });
+    EXPECT_EQ(status_of([&] { (void)coarsen(graph, "UU", operators, &interrupt); }), Status::cancelled);
+    EXPECT_EQ(calls, 1);
 }
 
 TEST(Coarsen, RefusesBadAggregationsOfTheUser) {

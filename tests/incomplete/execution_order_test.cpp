@@ -162,5 +162,14 @@ TEST(ExecutionOrder, RefusesABadCoarseString) {
                              [] { (void)make_execution_order(grid_pattern(2, 2, 1), 2, "SQ"); }));
 }
 
+TEST(ExecutionOrder, CanBeCancelled) {
+    for (char const* text : {"", "none", "one", "S", "CD(4)", "H(2)", "G(2)"}) {
+        Interrupt at_once([] { return true; });
+        EXPECT_EQ(
+            status_of([&] { (void)make_execution_order(grid_pattern(6, 6, 6), 2, text, {}, &at_once); }),
+            Status::cancelled);
+    }
+}
+
 } // namespace
 } // namespace espalier

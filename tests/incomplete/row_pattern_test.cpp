@@ -163,6 +163,21 @@ TEST(FillPattern, CanBeCancelled) {
     }
 }
 
+TEST(FillPattern, EndsAtTheMemoryLimit) {
+    auto const general = random_matrix(3000, Symmetry::general, 0.001, 1);
+    for (auto const& pattern :
+         {block_pattern(generated<double>("lap3d:16"), 1, {}), block_pattern(general, 1, {})})
+        for (int const threads : {1, 2}) {
+            Offset const blocks = fill_pattern(pattern, 2).num_blocks();
+            EXPECT_EQ(fill_pattern(pattern, 2, threads, nullptr, {1 << 20, blocks}).num_blocks(), blocks);
+            EXPECT_TRUE(throws_error(
+                Status::out_of_memory,
+                "fill of level 2 needs more memory than the limit of 1048576 bytes (1.0 MiB)", [&] {
+                    (void)fill_pattern(pattern, 2, threads, nullptr, {1 << 20, blocks - 1});
+                }));
+        }
+}
+
 TEST(FillPattern, RefusesANegativeLevel) {
     EXPECT_TRUE(
         throws_error(Status::usage, "the level of fill is -1", [] { (void)fill_pattern(RowPattern{}, -1); }));

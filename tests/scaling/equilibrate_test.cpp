@@ -45,6 +45,31 @@ template <class T> void expect_equilibrated(Scaling const& scaling, CscMatrix<T>
 
 } // namespace
 
+// A grid with random scales of rows and columns regains entries of like size.
+TEST(Equilibrate, FindsTheScalesOfAGrid) {
+    Index const side = 40, n = side * side;
+    CscMatrix<double> a{n, n, Symmetry::general, {0}, {}, {}};
+    SplitMix64 random(5);
+    std::vector<int> row(n), column(n);
+    for (auto* const exponents : {&row, &column})
+        for (int& exponent : *exponents) exponent = static_cast<int>(random.uniform(-100, 100));
+    for (Index j = 0; j < n; ++j) {
+        for (Index const i : {j - side, j - 1, j, j + 1, j + side}) {
+            bool const is_neighbor = i >= 0 && i < n && (i / side == j / side || i % side == j % side);
+            if (!is_neighbor) continue;
+            a.row_ind.push_back(i);
+            a.values.push_back(std::ldexp(i == j ? 4 : -1, row[i] + column[j]));
+        }
+        a.col_ptr.push_back(std::ssize(a.row_ind));
+    }
+    auto const scaling = equilibrate(a);
+    expect_equilibrated(scaling, a);
+    for_each_nonzero(a, [&](Index i, Index j, auto value) {
+        double const scaled = std::abs(scaled_value(value, scaling.row_scale[i], scaling.column_scale[j]));
+        EXPECT_GE(scaled, 1.0 / 16);
+    });
+}
+
 TYPED_TEST(EquilibrateOf, RandomMatrixHasMaximaAboutOne) {
     for (Symmetry const symmetry : all_symmetries)
         for (double const density : {0.01, 0.1}) {

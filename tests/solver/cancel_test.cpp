@@ -8,6 +8,7 @@
 
 #include "core/background.hpp"
 #include "core/status_of.hpp"
+#include "espalier/coarsening.hpp"
 #include "solver/generated.hpp"
 #include "solver/systems.hpp"
 
@@ -37,6 +38,33 @@ TEST(Cancel, EndsEveryStepAndLeavesTheSolverUsable) {
     EXPECT_EQ(status_of([&] { solver.refine(a, b, x); }), Status::cancelled);
     cancel = false;
     EXPECT_EQ(solve_and_refine(solver, a, b).status, Status::ok);
+}
+
+// The first operator asks for it, and the second one is not called.
+TEST(Cancel, EndsTheAggregationOfRows) {
+    auto const a = generated<double>("lap3d:6");
+    static std::atomic<bool> cancel, called; // the operators outlive the test
+    static auto const blocks = [](TaskDependences const& tasks) {
+        std::vector<std::int32_t> block_of(tasks.successor_ptr.size() - 1);
+        for (std::size_t t = 0; t < block_of.size(); ++t) block_of[t] = static_cast<std::int32_t>(t / 2);
+        return block_of;
+    };
+    add_coarse_operator('Y', CoarseArgument::none, [](TaskDependences const& tasks, auto) {
+        cancel = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20)); // the callback is called every 10 ms
+        return blocks(tasks);
+    });
+    add_coarse_operator('Z', CoarseArgument::none, [](TaskDependences const& tasks, auto) {
+        called = true;
+        return blocks(tasks);
+    });
+    Options options = on_threads(2);
+    options.method = SolveMethod::ilu;
+    options.coarsen = "YZ";
+    options.cancel = [] { return cancel.load(); };
+    Solver<double> solver(options);
+    EXPECT_EQ(status_of([&] { solver.analyze(a); }), Status::cancelled);
+    EXPECT_FALSE(called);
 }
 
 TEST(Cancel, AnExceptionOfTheCallbackIsRethrown) {

@@ -233,6 +233,32 @@ TEST(IncompleteMethod, TakesNewValuesWithoutANewAnalysis) {
     EXPECT_EQ(solver.report().factorization, Factorization::lu);
     auto const c = random_vector<double>(s.cols, 3);
     EXPECT_EQ(solve_and_refine(solver, s, c).status, Status::ok);
+    auto const has_note = [&](std::string const& note) {
+        return std::ranges::count(solver.report().notes, note) == 1;
+    };
+    std::string const indefinite = "auto chose lu: the matrix is not positive definite";
+    std::string const definite = "auto chose llh: symmetric with a positive diagonal";
+    EXPECT_TRUE(has_note(indefinite) && !has_note(definite));
+    // The next one is.
+    s.values[s.col_ptr[100]] = 6;
+    solver.factorize(s);
+    EXPECT_EQ(solver.report().factorization, Factorization::llh);
+    EXPECT_TRUE(has_note(definite) && !has_note(indefinite));
+    auto const again = solve_and_refine(solver, s, c);
+    EXPECT_EQ(again.status, Status::ok);
+    EXPECT_EQ(again.method, RefineMethod::cg);
+    Solver<double> other(with_ilu(1));
+    other.factorize(s);
+    EXPECT_EQ(again.iterations, solve_and_refine(other, s, c).iterations);
+    // The pattern for an lu factorization has no symmetry.
+    s.values[s.col_ptr[100]] = -6;
+    solver.analyze(s);
+    s.values[s.col_ptr[100]] = 6;
+    solver.factorize(s);
+    EXPECT_EQ(solver.report().factorization, Factorization::lu);
+    EXPECT_TRUE(has_note("auto keeps lu: the analyzed matrix was not positive definite"));
+    EXPECT_FALSE(has_note(indefinite));
+    EXPECT_EQ(solve_and_refine(solver, s, c).status, Status::ok);
 }
 
 TEST(IncompleteMethod, ReplacesPivotsAndCountsThem) {

@@ -250,6 +250,53 @@ TEST(MemoryLimit, ProcessesOfAComputerCheckTheAvailableMemoryTogether) {
 }
 #endif
 
+// With many levels, the factor is so large that even its pattern would exceed the limit.
+TEST(MemoryLimit, EndsTheSearchForFill) {
+    auto const a = generated<double>("lap3d:20");
+    Options options = on_threads(2);
+    options.levels = 20;
+    options.max_memory = 8'000'000;
+    for (auto const method : {SolveMethod::ilu, SolveMethod::automatic})
+        for (int const processes : {1, 2})
+            run_processes(processes, [&](Communicator const& comm) {
+                Options mine = options;
+                mine.method = method;
+                Solver<double> solver(mine, comm);
+                auto const part = on_process_0(comm, a);
+                EXPECT_TRUE(throws_error(Status::out_of_memory,
+                                         "fill of level 20 needs more memory than the limit of 8000000 bytes",
+                                         [&] { solver.analyze(part); }));
+                mine.levels = 0;
+                solver.set_options(mine);
+                solver.factorize(part);
+                EXPECT_EQ(solver.report().method, SolveMethod::ilu);
+            });
+}
+
+// The limit admits what the report states, also if the processes have different shares.
+TEST(MemoryLimit, AdmitsTheIncompleteFactorThatWasPredicted) {
+    auto const a = generated<double>("lap3d:12");
+    Options options = on_threads(1);
+    options.method = SolveMethod::ilu;
+    options.levels = 3;
+    for (int const processes : {1, 3}) {
+        Options limited = options;
+        run_processes(processes, [&](Communicator const& comm) {
+            Solver<double> solver(options, comm);
+            solver.analyze(on_process_0(comm, a));
+            if (comm.rank() != 0) return;
+            auto const& report = solver.report().analysis;
+            auto const& needs = report.memory_bytes_of_process;
+            limited.max_memory =
+                std::max(report.memory_bytes, std::accumulate(needs.begin(), needs.end(), std::uint64_t{0}));
+        });
+        run_processes(processes, [&](Communicator const& comm) {
+            Solver<double> solver(limited, comm);
+            EXPECT_EQ(status_of([&] { solver.analyze(on_process_0(comm, a)); }), Status::ok);
+        });
+    }
+}
+
 // The processes of one computer share its memory, and the limit.
 TEST(MemoryLimit, AppliesToAllProcessesOfAComputer) {
     auto const a = generated<double>("lap3d:8");

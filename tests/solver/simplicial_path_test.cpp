@@ -389,6 +389,8 @@ TEST(SimplicialPath, ComplexValuesChooseTheSymmetricKindAnew) {
             solver.factorize(a);
             EXPECT_EQ(solver.report().factor_path, "simplicial");
             EXPECT_EQ(solver.report().factorization, is_real ? Factorization::ldlh : Factorization::ldlt);
+            EXPECT_TRUE(solver.report().notes.front().starts_with(is_real ? "auto chose ldlh: Hermitian"
+                                                                          : "auto chose ldlt: complex"));
             auto const b = random_vector<T>(a.cols, 5);
             auto x = solver.solve(b);
             EXPECT_LE(solver.refine(a, b, x).backward_error, 1e-15);

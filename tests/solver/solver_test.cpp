@@ -1,5 +1,6 @@
 // Tests the whole pipeline by the backward error, for every factorization, scalar, number of threads and
 // ordering.
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -151,6 +152,31 @@ TEST(Solver, FallsBackFromLlhToLdlhWhenAutoMeetsANegativePivot) {
     EXPECT_TRUE(throws_error(Status::not_positive_definite, "row and column", [&] { solver.factorize(a); }));
 }
 
+TEST(Solver, DescribesTheFactorizationOfNewValues) {
+    auto a = generated<double>("lap3d:4");
+    std::vector<std::string> lines;
+    Options options;
+    options.supernodes = Toggle::on;
+    options.log = [&](std::string_view line) { lines.emplace_back(line); };
+    Solver<double> solver(options);
+    solver.analyze(a);
+    std::string const definite = "auto chose llh: symmetric with a positive diagonal";
+    std::string const indefinite =
+        "auto chose ldlt: symmetric, and the diagonal shows that it is not positive definite";
+    for (double const value : {-6.0, 6.0, 6.0}) {
+        lines.clear();
+        auto const earlier = solver.report().factorization;
+        a.values[a.col_ptr[10]] = value;
+        solver.factorize(a);
+        auto const& report = solver.report();
+        EXPECT_EQ(report.factorization, value < 0 ? Factorization::ldlt : Factorization::llh);
+        EXPECT_EQ(std::ranges::count(report.notes, definite), value < 0 ? 0 : 1);
+        EXPECT_EQ(std::ranges::count(report.notes, indefinite), value < 0 ? 1 : 0);
+        EXPECT_EQ(std::ranges::count(lines, value < 0 ? indefinite : definite),
+                  report.factorization == earlier ? 0 : 1);
+    }
+}
+
 TEST(Solver, HandlesOrdersZeroAndOne) {
     CscMatrix<double> empty;
     auto none = factorized(empty);
@@ -254,8 +280,8 @@ TEST(Solver, OrdersAgainOnlyIfTheFactorizationIsLong) {
     EXPECT_GT(left_alone, 0);
 }
 
-// The matching leaves scales that drift from row to row, so the factors satisfy some rows hardly at all
-// although the residual is small in norm.
+// A matching leaves scales that drift from row to row, so the factors satisfy some rows hardly at all
+// although the residual is small in norm. Without one, the scales of the system are found.
 TEST(Solver, SatisfiesAllRowsOfABadlyScaledSystem) {
     auto a = expand_symmetric(generated<double>("lap2d:100"));
     auto const scale = [](std::uint64_t kind, Index i) {
@@ -263,15 +289,20 @@ TEST(Solver, SatisfiesAllRowsOfABadlyScaledSystem) {
     };
     for (Index j = 0; j < a.cols; ++j)
         for (Offset p : a.entries_of(j)) a.values[p] *= scale(1, a.row_ind[p]) * scale(2, j);
-    auto solver = factorized(a, on_threads(1));
     auto const b = random_vector<double>(a.cols, 7);
-    for (int repeat = 0; repeat < 2; ++repeat) {
-        auto x = solver.solve(b, 1);
-        RefineReport const refined = solver.refine(a, b, x, 1);
-        EXPECT_TRUE(refined.converged);
-        EXPECT_LE(refined.componentwise_error, largest_row_error<double>);
-        EXPECT_GT(refined.iterations, 0);
-        EXPECT_EQ(std::ssize(refined.history), refined.iterations + 1);
+    for (Toggle const matching : {Toggle::on, Toggle::automatic}) {
+        Options options = on_threads(1);
+        options.matching = matching;
+        auto solver = factorized(a, options);
+        for (int repeat = 0; repeat < 2; ++repeat) {
+            auto x = solver.solve(b, 1);
+            RefineReport const refined = solver.refine(a, b, x, 1);
+            EXPECT_TRUE(refined.converged);
+            EXPECT_LE(refined.componentwise_error, largest_row_error<double>);
+            EXPECT_EQ(refined.iterations > 0, matching == Toggle::on);
+            EXPECT_EQ(std::ssize(refined.history), refined.iterations + 1);
+        }
+        if (matching == Toggle::automatic) EXPECT_EQ(solver.report().factor.pivots_replaced, 0);
     }
 }
 
