@@ -255,14 +255,14 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
   public:
     RowFactorization(FactorArrays<T> const& arrays, RowWorker& worker, std::int32_t)
         : arrays_(arrays), prefetch_(arrays.lower, arrays.upper, arrays.inverse),
-          ascends_(prefetch_.is_active() && !arrays.order.follows_closely),
+          has_long_rows_(prefetch_.is_active()), ascends_(has_long_rows_ && !arrays.order.follows_closely),
           row_(worker.current_row.as<T>().data()), loading_(worker.loading) {}
 
     void load_rows(BlockRow first, BlockRow end) noexcept override {
         auto const& order = arrays_.order;
         if (!arrays_.entries.is_in_order()) return;
-        loaded_ = {first, end, loading_.is_first()};
-        if (loading_.measures()) timer_.restart();
+        loaded_ = {first, end, has_long_rows_ || loading_.is_first()};
+        timer_.restart();
         if (!loaded_.is_loaded) return;
         for (BlockRow k = first; k < end; ++k) {
             BlockRow const later = std::min(k + rows_ahead, end - 1);
@@ -281,7 +281,7 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
                 factorize(k);
             }
         }
-        if (end == loaded_.end && loading_.measures())
+        if (end == loaded_.end && !has_long_rows_ && loading_.measures())
             loading_.took(timer_.seconds() / (loaded_.end - loaded_.first));
     }
 
@@ -366,11 +366,13 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
 
     FactorArrays<T> arrays_;
     DependencePrefetch<T, 1> prefetch_;
+    bool has_long_rows_;
     /// Whether the rows of a block of rows are factorized in ascending order. Neighbours in a matrix with
     /// long rows often read the same rows of U.
     bool ascends_;
     T* row_;
-    /// Which of both is faster depends on the processor and on the matrix.
+    /// For short rows the processor decides; long ones, whose times differ more from each other, are always
+    /// loaded.
     FasterWay& loading_;
     /// The block of rows that is being factorized, and whether its values are in the places of the factors.
     struct {
