@@ -26,6 +26,13 @@ void* allocate(std::size_t size, std::size_t alignment = alignof(std::max_align_
     if (!memory) throw std::bad_alloc();
     return memory;
 }
+void* allocate_or_null(std::size_t size, std::size_t alignment = alignof(std::max_align_t)) noexcept {
+    try {
+        return allocate(size, alignment);
+    } catch (std::bad_alloc const&) {
+        return nullptr;
+    }
+}
 
 } // namespace
 
@@ -38,17 +45,19 @@ void* operator new[](std::size_t size) {
 void* operator new(std::size_t size, std::align_val_t alignment) {
     return allocate(size, static_cast<std::size_t>(alignment));
 }
+void* operator new(std::size_t size, std::nothrow_t const&) noexcept {
+    return allocate_or_null(size);
+}
 void* operator new(std::size_t size, std::align_val_t alignment, std::nothrow_t const&) noexcept {
-    try {
-        return allocate(size, static_cast<std::size_t>(alignment));
-    } catch (std::bad_alloc const&) {
-        return nullptr;
-    }
+    return allocate_or_null(size, static_cast<std::size_t>(alignment));
 }
 void operator delete(void* memory) noexcept {
     std::free(memory);
 }
 void operator delete[](void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::nothrow_t const&) noexcept {
     std::free(memory);
 }
 void operator delete(void* memory, std::size_t) noexcept {
