@@ -271,6 +271,24 @@ TYPED_TEST(IncompleteFactorOf, HasTheSameBitsForAllWorkersAndCoarseStrings) {
         }
 }
 
+// Without fill, rows of scalars get their values from A all at once or one by one. The first factorizations do
+// both.
+TYPED_TEST(IncompleteFactorOf, HasTheSameBitsHoweverRowsGetTheirValues) {
+    using T = TypeParam;
+    auto const a = block_matrix<T>(100, 1, Symmetry::general, 5);
+    auto const b = random_vector<T>(a.rows, 8);
+    auto const expected = solve<T>(a, {}, team_of(1), b);
+    for (char const* text : {"", "D(10)"}) {
+        IncompleteFactor<T> factor(a, {.coarse_string = text}, team_of(1));
+        for (int k = 0; k < 8; ++k) {
+            factor.factorize(a);
+            std::vector<T> x(b.size());
+            factor.solve(b.data(), x.data(), 1);
+            EXPECT_EQ(x, expected) << text << " " << k;
+        }
+    }
+}
+
 // Four vectors are swept together, and the others one by one.
 TYPED_TEST(IncompleteFactorOf, SolvesAnyNumberOfTransposedVectorsAlsoInPlace) {
     using T = TypeParam;
