@@ -271,8 +271,8 @@ TYPED_TEST(IncompleteFactorOf, HasTheSameBitsForAllWorkersAndCoarseStrings) {
         }
 }
 
-// Without fill, rows of scalars get their values from A all at once or one by one. The first factorizations do
-// both.
+// Without fill, rows of scalars get their values from A all at once or one by one. The first factorizations
+// do both.
 TYPED_TEST(IncompleteFactorOf, HasTheSameBitsHoweverRowsGetTheirValues) {
     using T = TypeParam;
     auto const a = block_matrix<T>(100, 1, Symmetry::general, 5);
