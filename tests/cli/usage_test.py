@@ -95,7 +95,7 @@ class Misuse(CommandTest):
             ("analyze M --method ilu --trace t.paje", "--trace needs --method direct"),
             ("analyze M --processes 1048576 --threads 2", "--processes 1048576 and --threads 2 make more than"))))
         self.fail_each(IO_ERROR, *((f"{line.replace('M', 'missing.mtx', 1)}", part) for line, part in (
-            ("solve M --rhs unit", "--rhs 'unit' is neither generated (ones, random) nor a readable file: No such file"),
+            ("solve M --rhs unit", "--rhs 'unit' is neither a generated right-hand side (ones, random) nor a readable file: "),
             ("solve M --rhs one", "(did you mean 'ones'?)"), ("solve M --rhs .", "--rhs '.' is neither"),
             ("compare M --vary threads=1 --rhs b.mtx", "--rhs 'b.mtx' is neither"),
             ("solve M --ordering nofile", "--ordering 'nofile' is neither a method (auto, dissection, scotch, "),

@@ -49,7 +49,7 @@ void check_incomplete(RunOptions const& run) {
 void check_inputs(RunOptions const& run) {
     if (!is_made(run.rhs))
         if (std::string const reason = why_unreadable(run.rhs); !reason.empty())
-            refuse_name("--rhs", run.rhs, "generated", made_right_hand_sides, reason);
+            refuse_name("--rhs", run.rhs, "a generated right-hand side", made_right_hand_sides, reason);
     require_readable({{"--topology", machine_file(run.library.topology)}});
     std::string const& ordering = run.library.ordering_file;
     if (run.library.ordering != OrderingMethod::user) return;
