@@ -18,7 +18,7 @@ namespace {
 
 constexpr Index largest_argument = std::numeric_limits<std::int32_t>::max();
 
-/// A character for a message, which may be a part of one that is not ASCII.
+/// The text that names a character in a message. A byte that is not printable ASCII is named by its number.
 std::string in_message(char letter) {
     bool const is_printable = letter >= ' ' && letter <= '~';
     return is_printable ? fmt::format("'{}'", letter)

@@ -13,7 +13,7 @@ inline std::string in_one_line(std::string text) {
     return text;
 }
 
-/// The text with '?' in place of each byte that is no printable character of ASCII.
+/// The text with '?' in place of each byte that is not a printable ASCII character.
 inline std::string in_ascii(std::string_view text) {
     std::string printable(text);
     std::ranges::replace_if(

@@ -55,7 +55,7 @@ class IncompleteStructure {
     [[nodiscard]] std::vector<std::uint64_t> node_bytes(std::span<std::byte const> lower,
                                                         std::span<std::byte const> upper) const;
 
-    /// What each worker keeps between factorizations.
+    /// Each worker keeps its RowWorker between factorizations.
     std::span<RowWorker> row_workers();
     /// Factorizes all rows; rows[w] does those of worker w. Returns the number of replaced pivots. If
     /// `stops`, ends soon after a row needs a shift, and returns nothing.

@@ -94,7 +94,7 @@ template <class T> struct FactorArrays {
     PivotRule<T> pivots;
 };
 
-/// What a worker keeps between factorizations.
+/// A worker keeps this memory and this choice between factorizations.
 struct alignas(64) RowWorker { // written by one worker
     Arena current_row;         ///< For its current row.
     FasterWay loading;         ///< Whether RowFactorizer::load_rows() makes factorizations faster.
@@ -255,13 +255,13 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
   public:
     RowFactorization(FactorArrays<T> const& arrays, RowWorker& worker, std::int32_t)
         : arrays_(arrays), prefetch_(arrays.lower, arrays.upper, arrays.inverse),
-          has_long_rows_(prefetch_.is_active()), ascends_(has_long_rows_ && !arrays.order.follows_closely),
-          row_(worker.current_row.as<T>().data()), loading_(worker.loading) {}
+          ascends_(has_long_rows() && !arrays.order.follows_closely), row_(worker.current_row.as<T>().data()),
+          loading_(worker.loading) {}
 
     void load_rows(BlockRow first, BlockRow end) noexcept override {
         auto const& order = arrays_.order;
         if (!arrays_.entries.is_in_order()) return;
-        loaded_ = {first, end, has_long_rows_ || loading_.is_first()};
+        loaded_ = {first, end, has_long_rows() || loading_.is_first()};
         timer_.restart();
         if (!loaded_.is_loaded) return;
         for (BlockRow k = first; k < end; ++k) {
@@ -281,12 +281,14 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
                 factorize(k);
             }
         }
-        if (end == loaded_.end && !has_long_rows_ && loading_.measures())
+        if (end == loaded_.end && !has_long_rows() && loading_.measures())
             loading_.took(timer_.seconds() / (loaded_.end - loaded_.first));
     }
 
   private:
     static constexpr BlockRow rows_ahead = 2; ///< By which prefetches of values of A run ahead.
+
+    [[nodiscard]] bool has_long_rows() const { return prefetch_.is_active(); }
 
     /// Copies the values of row p. Prefetches those of a later row.
     void load(BlockRow p, BlockRow later) {
@@ -366,7 +368,6 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
 
     FactorArrays<T> arrays_;
     DependencePrefetch<T, 1> prefetch_;
-    bool has_long_rows_;
     /// Whether the rows of a block of rows are factorized in ascending order. Neighbours in a matrix with
     /// long rows often read the same rows of U.
     bool ascends_;
@@ -379,7 +380,7 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
         BlockRow first = 0, end = 0;
         bool is_loaded = false;
     } loaded_;
-    Timer timer_; ///< Of the block of rows.
+    Timer timer_; ///< Measures the time of the current block of rows.
 };
 
 } // namespace espalier

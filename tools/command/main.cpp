@@ -135,7 +135,7 @@ class Parser {
         return found == commands_.end() ? nullptr : &*found;
     }
 
-    // What is wrong, in other words than those of the parser.
+    // Returns a message that says what is wrong on the command line. It replaces the message of the parser.
     std::string explain(CLI::ParseError const& error, std::string_view word) {
         Subcommand const* const subcommand = find(word);
         CLI::App& app = subcommand ? *app_.get_subcommand(subcommand->name) : app_;

@@ -54,7 +54,7 @@ void OptionSet::value(OptionText text, std::function<void(std::string const&)> c
         for (std::string const& one : given) {
             // An option in place of a value means that the value was forgotten.
             bool const is_missing = one.empty() || one.starts_with("--");
-            take(is_missing ? "" : one); // if only some texts are values, the error says which ones
+            take(is_missing ? "" : one); // most options throw an error here that names the accepted values
             if (is_missing)
                 throw Error(Status::usage,
                             fmt::format("{} needs a value: {}", text.long_name(), text.placeholder));
