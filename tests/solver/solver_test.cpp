@@ -302,7 +302,9 @@ TEST(Solver, SatisfiesAllRowsOfABadlyScaledSystem) {
             EXPECT_EQ(refined.iterations > 0, matching == Toggle::on);
             EXPECT_EQ(std::ssize(refined.history), refined.iterations + 1);
         }
-        if (matching == Toggle::automatic) EXPECT_EQ(solver.report().factor.pivots_replaced, 0);
+        if (matching == Toggle::automatic) {
+            EXPECT_EQ(solver.report().factor.pivots_replaced, 0);
+        }
     }
 }
 
