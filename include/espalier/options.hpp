@@ -45,9 +45,10 @@ struct Options : ScheduleSettings {
     /// them for lu, ldlt and ldlh; `automatic` does so if the factors are so sparse that single columns are
     /// faster, as for circuits and small optimality systems. Without supernodes one thread factorizes the
     /// block triangular form (lu), ordered by minimum degree, with partial pivoting (lu) or with planned
-    /// pivots that are checked, and supernodes if they are not stable (ldlt, ldlh). Supernodes are always
-    /// used with several processes, mixed precision, a Schur complement, allow_singular, a trace or another
-    /// machine. Report::factor_path has the result.
+    /// pivots (ldlt, ldlh), which are checked. If these are not stable, pivots are planned by a matching, and
+    /// if these are not stable either, supernodes are used. Supernodes are always used with several processes,
+    /// mixed precision, a Schur complement, allow_singular, a trace or another machine. Report::factor_path
+    /// has the result.
     Toggle supernodes = Toggle::automatic;
 
     /// Permute rows (lu) or form pairs of them (ldlt, ldlh) by a maximum-product matching (Duff, Koster 2001;

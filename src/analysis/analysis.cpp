@@ -121,7 +121,7 @@ template <class T> void Analysis<T>::fill(AnalysisReport& report, Planned const&
     report.ordering_s = ordering_s;
     report.symbolic_s = symbolic_s;
     report.mapping_s = mapping_s;
-    report.matched = system.is_matched();
+    report.matched = system.is_matched() || (simplicial_ldl && simplicial_ldl->is_matched);
     report.scaled = system.is_scaled();
     report.structural_rank = system.structural_rank();
     report.cost_model = cost_model;

@@ -148,13 +148,14 @@ template <class T> class Analyzer {
         if (options_.supernodes == Toggle::on || options_.method != SolveMethod::direct) return false;
         bool const is_stored_right = form.has_upper() == (matrix_.symmetry == Symmetry::general);
         static Options const usual;
-        bool const is_usual = options_.matching == usual.matching && options_.scaling == usual.scaling &&
-                              options_.schedule == usual.schedule && options_.splitting == usual.splitting &&
-                              options_.pivoting == usual.pivoting &&
-                              options_.pivot_threshold == usual.pivot_threshold &&
-                              options_.max_block_width == usual.max_block_width &&
-                              options_.min_block_width == usual.min_block_width &&
-                              options_.amalgamation_fill == usual.amalgamation_fill;
+        bool const is_usual =
+            (options_.matching == usual.matching || (options_.matching == Toggle::on && form.has_d())) &&
+            options_.scaling == usual.scaling && options_.schedule == usual.schedule &&
+            options_.splitting == usual.splitting && options_.pivoting == usual.pivoting &&
+            options_.pivot_threshold == usual.pivot_threshold &&
+            options_.max_block_width == usual.max_block_width &&
+            options_.min_block_width == usual.min_block_width &&
+            options_.amalgamation_fill == usual.amalgamation_fill;
         bool const may_order =
             options_.ordering == OrderingMethod::automatic || options_.ordering == OrderingMethod::amd;
         char const* const need = !(form.has_d() || form.has_upper())    ? "lu, ldlt or ldlh"
@@ -210,19 +211,42 @@ template <class T> class Analyzer {
         constexpr Offset most_entries = 20'000;
         bool const chooses = options_.supernodes == Toggle::automatic;
         if (chooses && matrix_.stored() > most_entries) return false;
-        auto plan = plan_simplicial_ldl(matrix_);
+        auto plan = options_.matching == Toggle::on ? std::nullopt : plan_simplicial_ldl(matrix_);
+        if (!plan) plan = plan_matched_ldl();
         if (!plan && !chooses)
             context_.note("supernodes are used: rows with a weak diagonal have no partners for 2 x 2 pivots");
         if (!plan || (chooses && !prefers_no_supernodes(*plan))) return false;
+        if (plan->is_matched) note_matching();
+        analysis_.system = {}; // these factors have their own scales
         analysis_.ordering = OrderingMethod::amd;
         analysis_.simplicial_ldl = std::move(plan);
         return true;
     }
 
+    std::optional<LdlPlan> plan_matched_ldl() {
+        require_entries_in_every_row(matrix_, options_.schur, &interrupt_);
+        match();
+        if (!analysis_.system.is_matched()) return std::nullopt;
+        MatchedRows const matched{analysis_.system.pairs(), analysis_.system.choice().row_scale};
+        return plan_simplicial_ldl(matrix_, &matched);
+    }
+
+    // Chooses scales and a matching, unless this has been done.
+    void match() {
+        if (std::exchange(is_matched_, true)) return;
+        analysis_.system =
+            ScaledSystem<T>(matrix_, analysis_.working_options(analysis_.form.kind, &interrupt_));
+    }
+
     void scale_and_match() {
         analysis_.values = hash_of_values(matrix_, workers());
-        ScaledSystem<T>& system = analysis_.system;
-        system = ScaledSystem<T>(matrix_, analysis_.working_options(analysis_.form.kind, &interrupt_));
+        match();
+        note_matching();
+        interrupt_.check();
+    }
+
+    void note_matching() {
+        ScaledSystem<T> const& system = analysis_.system;
         if (system.is_permuted())
             context_.note(fmt::format(
                 "rows permuted{} by a maximum-product matching{}", system.is_scaled() ? " and scaled" : "",
@@ -233,7 +257,6 @@ template <class T> class Analyzer {
                             system.pairs().size()));
         else if (system.is_scaled())
             context_.note("rows and columns scaled by powers of two");
-        interrupt_.check();
     }
 
     // Notes options that were given, and that the method or the factorization does not have.
@@ -488,6 +511,7 @@ template <class T> class Analyzer {
     AnalysisContext const& context_;
     Interrupt& interrupt_;
     MachineModel machine_; // unknown to factorizations without supernodes
+    bool is_matched_ = false; // whether analysis_.system is chosen
     Analysis<T> analysis_;
 };
 

@@ -21,9 +21,12 @@ template <class T> class LdlPlanner {
   public:
     explicit LdlPlanner(CscMatrix<T> const& a) : a_(a), n_(static_cast<std::int32_t>(a.cols)) {}
 
-    std::optional<LdlPlan> run() {
+    std::optional<LdlPlan> run(MatchedRows const* matched) {
         list_neighbours();
-        if (!pair_rows()) return std::nullopt;
+        if (matched)
+            take_pairs(*matched);
+        else if (!pair_rows())
+            return std::nullopt;
         order_blocks();
         place_entries();
         if (!find_pattern()) return std::nullopt;
@@ -35,7 +38,7 @@ template <class T> class LdlPlanner {
     using Size = Real<T>;
 
     void list_neighbours() {
-        std::vector<Real<T>> scales;
+        std::vector<Real<T>> scales(n_, Real<T>(1));
         symmetric_scales(a_, scales);
         ptr_.assign(n_ + 1, 0);
         diagonal_.assign(n_, Size(0));
@@ -62,6 +65,16 @@ template <class T> class LdlPlanner {
                 neighbour_[next[j]] = i;
                 size_[next[j]++] = size;
             }
+    }
+
+    void take_pairs(MatchedRows const& matched) {
+        plan_.is_matched = true;
+        plan_.scale.assign(matched.scale.begin(), matched.scale.end());
+        partner_.assign(n_, -1);
+        for (auto const& [i, j] : matched.pairs) {
+            partner_[i] = static_cast<std::int32_t>(j);
+            partner_[j] = static_cast<std::int32_t>(i);
+        }
     }
 
     // Rows of few entries choose first, because they have the fewest partners. Among strong entries, the
@@ -232,13 +245,13 @@ template <class R> R scale_for(R size) {
 
 std::uint64_t LdlPlan::bytes(std::size_t scalar_bytes) const {
     auto const n = static_cast<std::uint64_t>(order());
-    return entries.size() * sizeof(Entry) + (pattern.size() + rows.size() + 6 * n) * sizeof(std::int32_t) +
+    return entries.size() * sizeof(Entry) + scale.size() * sizeof(double) +
+           (pattern.size() + rows.size() + 6 * n) * sizeof(std::int32_t) +
            (static_cast<std::uint64_t>(nnz_factor) + 10 * n) * scalar_bytes;
 }
 
 template <class T> void symmetric_scales(CscMatrix<T> const& a, std::vector<Real<T>>& scales) {
     using R = Real<T>;
-    scales.assign(a.cols, R(1));
     std::vector<R> largest(a.cols);
     for (int step = 0; step < 2; ++step) {
         std::ranges::fill(largest, R(0));
@@ -253,9 +266,10 @@ template <class T> void symmetric_scales(CscMatrix<T> const& a, std::vector<Real
     }
 }
 
-template <class T> std::optional<LdlPlan> plan_simplicial_ldl(CscMatrix<T> const& a) {
+template <class T>
+std::optional<LdlPlan> plan_simplicial_ldl(CscMatrix<T> const& a, MatchedRows const* matched) {
     if (a.cols > most_positions || a.stored() > most_positions) return std::nullopt;
-    return LdlPlanner<T>(a).run();
+    return LdlPlanner<T>(a).run(matched);
 }
 
 double predicted_seconds(LdlPlan const& plan) {

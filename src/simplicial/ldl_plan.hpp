@@ -1,13 +1,14 @@
 // The analysis of a symmetric indefinite factorization without supernodes. Input: the lower or upper triangle
 // of a symmetric or Hermitian matrix, with values; output: pivot blocks of one or two rows in the order of
-// elimination, and the pattern of L. A row with a weak diagonal entry forms a pair with the row of its
-// largest entry, because a 2 x 2 pivot is then likely to be stable (Duff and Pralet 2005 pair rows by a
-// matching).
+// elimination, and the pattern of L. Rows with weak diagonal entries form pairs with rows in which they have
+// large entries, because 2 x 2 pivots are then likely to be stable. These pairs are those of a
+// maximum-product matching (Duff and Pralet 2005), or chosen greedily, which takes a small part of its time.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/scalar.hpp"
@@ -20,6 +21,8 @@ namespace espalier {
 struct LdlPlan {
     std::vector<std::int32_t> row;   ///< The row of A at each position.
     std::vector<std::int32_t> first; ///< The first row of each block, and the end.
+    bool is_matched = false;         ///< Whether the pairs are MatchedRows.
+    std::vector<double> scale;       ///< MatchedRows::scale, or empty.
 
     // The entries of A in the rows of block k, one after the other from entry_ptr[k] on: at `value` of the
     // array of A, in position (row of the block, column). The transpose of the stored entry is meant if
@@ -52,13 +55,22 @@ struct LdlPlan {
     [[nodiscard]] std::uint64_t bytes(std::size_t scalar_bytes) const;
 };
 
-/// Powers of two s such that the largest entry of each row of s_i |a_ij| s_j is near 1, for a triangle of a
-/// symmetric matrix (two steps of Ruiz 2001).
+/// Rows that are to be eliminated in pairs, and scales with which the entries of these pairs, and the
+/// diagonal entries of the other rows, are large.
+struct MatchedRows {
+    std::span<std::pair<Index, Index> const> pairs;
+    std::span<double const> scale; ///< Powers of two by row of A. Empty if all are 1.
+};
+
+/// Multiplies positive powers of two by powers of two such that the largest entry of each row of
+/// s_i |a_ij| s_j is near 1, for a triangle of a symmetric matrix (two steps of Ruiz 2001).
 template <class T> void symmetric_scales(CscMatrix<T> const& a, std::vector<Real<T>>& scales);
 
-/// Plans the factorization of a symmetric or Hermitian matrix with finite values. Returns nothing if a row
-/// with a weak diagonal has no partner, or if the matrix or its factors are too large for 32-bit positions.
-template <class T> std::optional<LdlPlan> plan_simplicial_ldl(CscMatrix<T> const& a);
+/// Plans the factorization of a symmetric or Hermitian matrix with finite values, with the pairs and scales
+/// of `matched`, or with its own ones if this is null. Returns nothing if a row with a weak diagonal has no
+/// partner, or if the matrix or its factors are too large for 32-bit positions.
+template <class T>
+std::optional<LdlPlan> plan_simplicial_ldl(CscMatrix<T> const& a, MatchedRows const* matched = nullptr);
 
 /// Seconds of a factorization, in double precision.
 double predicted_seconds(LdlPlan const& plan);

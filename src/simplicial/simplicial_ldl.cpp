@@ -47,12 +47,20 @@ template <class T> bool SimplicialLdl<T>::factorize(CscMatrix<T> const& a, Inter
         kept_scales_ = largest == 0 || (largest <= most_scaled && largest >= 1 / most_scaled);
     }
     if (!kept_scales_) {
-        symmetric_scales(a, scale_);
+        set_scales(a);
         std::ranges::fill(row_, T(0));
         if (!run(a, interrupt)) return false;
     }
     has_factors_ = true;
     return true;
+}
+
+template <class T> void SimplicialLdl<T>::set_scales(CscMatrix<T> const& a) {
+    if (plan_->scale.empty())
+        scale_.assign(plan_->order(), Real<T>(1));
+    else
+        scale_.assign(plan_->scale.begin(), plan_->scale.end());
+    symmetric_scales(a, scale_);
 }
 
 template <class T> bool SimplicialLdl<T>::run(CscMatrix<T> const& a, Interrupt* interrupt) {

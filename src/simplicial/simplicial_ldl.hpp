@@ -66,6 +66,7 @@ template <class T> class SimplicialLdl {
     };
     enum Kind : std::int8_t { single, both, first_then_second, second_then_first };
 
+    void set_scales(CscMatrix<T> const& a);
     bool run(CscMatrix<T> const& a, Interrupt* interrupt);
     template <int rows, bool hermitian> bool eliminate_block(std::int32_t k, CscMatrix<T> const& a);
     template <int rows, int columns, bool hermitian>

@@ -37,15 +37,7 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
     if (!system_) analyze(matrix);
     Attempt last = attempt(matrix);
     if (system_->is_simplicial) {
-        bool const is_doubtful =
-            last.problem || report.factor.pivots_replaced > 0 || refiner_->singularity().is_near;
-        if (is_doubtful && (analysis_->options.supernodes == Toggle::automatic || simplicial_.is_ldl())) {
-            bool const had_fill =
-                !simplicial_.is_ldl() && last.problem && last.problem->status() == Status::inaccurate;
-            return factorize_by_supernodes(
-                matrix,
-                had_fill ? last.problem->what() : "pivots of the factorization without them were too small");
-        }
+        if (must_change(last)) return factorize_in_another_way(matrix, last);
         if (last.problem) throw *last.problem;
         return;
     }
@@ -110,14 +102,40 @@ template <class T> void Solver<T>::State::analyze_again(CscMatrix<T> const& matr
     notes_of_analysis_ = report.notes.size();
 }
 
+// Whether factors without supernodes are no better than factors with them would be.
+template <class T> bool Solver<T>::State::must_change(Attempt const& attempt) const {
+    bool const is_doubtful =
+        attempt.problem || report.factor.pivots_replaced > 0 || refiner_->singularity().is_near;
+    return is_doubtful && (analysis_->options.supernodes == Toggle::automatic || simplicial_.is_ldl());
+}
+
+// If the pivots that were planned without a matching are not stable, those of a matching may be.
+template <class T>
+void Solver<T>::State::factorize_in_another_way(CscMatrix<T> const& matrix, Attempt const& attempt) {
+    Options matched = options_of_analysis();
+    if (simplicial_.is_ldl() && attempt.problem && matched.matching == Toggle::automatic) {
+        matched.matching = Toggle::on;
+        return factorize_again(matrix, matched, "a matching: pivots planned without it are not stable");
+    }
+    bool const had_fill =
+        !simplicial_.is_ldl() && attempt.problem && attempt.problem->status() == Status::inaccurate;
+    factorize_by_supernodes(matrix, had_fill ? attempt.problem->what()
+                                             : "pivots of the factorization without them were too small");
+}
+
 // The analysis with supernodes is able to tell a singular matrix from a difficult one, by matchings, better
 // scales and inverse iteration.
 template <class T>
 void Solver<T>::State::factorize_by_supernodes(CscMatrix<T> const& matrix, char const* reason) {
     Options same = options_of_analysis();
     same.supernodes = Toggle::on;
-    analyze(matrix, same);
-    note("analyzed again with supernodes: {}", reason);
+    factorize_again(matrix, same, fmt::format("supernodes: {}", reason));
+}
+
+template <class T> void Solver<T>::State::factorize_again(CscMatrix<T> const& matrix, Options const& with,
+                                                          std::string const& what_and_why) {
+    analyze(matrix, with);
+    note("analyzed again with {}", what_and_why);
     notes_of_analysis_ = report.notes.size();
     factorize(matrix);
 }

@@ -176,7 +176,10 @@ template <class T> struct Solver<T>::State {
     Attempt attempt(CscMatrix<T> const& matrix, Delay const& delay = {});
     void factorize_values(CscMatrix<T> const& matrix, Delay const& delay);
     void analyze_again(CscMatrix<T> const& matrix);
+    [[nodiscard]] bool must_change(Attempt const& attempt) const;
+    void factorize_in_another_way(CscMatrix<T> const& matrix, Attempt const& attempt);
     void factorize_by_supernodes(CscMatrix<T> const& matrix, char const* reason);
+    void factorize_again(CscMatrix<T> const& matrix, Options const& with, std::string const& what_and_why);
     [[nodiscard]] Options options_of_analysis() const;
     void prepare_inverse(CscMatrix<T> const& matrix, std::uint64_t max_memory);
     DistributedRows prepare_incomplete(CscMatrix<T> const& matrix, std::uint64_t max_memory);

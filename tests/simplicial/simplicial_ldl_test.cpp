@@ -250,6 +250,35 @@ TEST(SimplicialLdl, ThereIsNoPlanForWeakRowsWithoutAPartner) {
     EXPECT_TRUE(plan_simplicial_ldl(a).has_value());
 }
 
+// Constraints are paired with the variables of their smaller entries, and scaled so that these are the
+// largest.
+TEST(SimplicialLdl, TakesGivenPairsAndScales) {
+    Index const n = 60, constraints = 20, variables = n - constraints;
+    auto a = saddle_point<double>(n, constraints, Symmetry::symmetric, 7);
+    std::vector<std::pair<Index, Index>> pairs;
+    std::vector<double> scale(n);
+    for (Index i = 0; i < n; ++i) scale[i] = std::exp2(3 - i % 7);
+    for (Index i = variables; i < n; ++i) {
+        pairs.emplace_back(i - variables, i);
+        scale[i] *= 1024;
+        scale[i - variables] /= 1024;
+    }
+    MatchedRows const matched{pairs, scale};
+    auto const plan = plan_simplicial_ldl(a, &matched);
+    ASSERT_TRUE(plan);
+    EXPECT_TRUE(plan->is_matched);
+    EXPECT_EQ(plan->num_blocks(), variables);
+    for (std::int32_t k = 0; k < plan->num_blocks(); ++k)
+        if (plan->width(k) == 2) {
+            std::pair<Index, Index> const block(plan->row[plan->first[k]], plan->row[plan->first[k] + 1]);
+            EXPECT_EQ(std::ranges::count(pairs, block), 1);
+        }
+    SimplicialLdl<double> ldl;
+    ldl.set_plan(*plan, false);
+    ASSERT_TRUE(ldl.factorize(a, nullptr));
+    EXPECT_EQ(ldl.inertia(), (Inertia{variables, constraints, 0}));
+}
+
 TEST(SimplicialLdl, CanBeCancelled) {
     auto const a = saddle_point<double>(60, 20, Symmetry::symmetric, 5);
     auto const plan = plan_simplicial_ldl(a);

@@ -337,22 +337,76 @@ TYPED_TEST(SimplicialPath, SmallSymmetricIndefiniteSystemsAgreeWithSupernodes) {
     expect_solutions(scalar, a);
 }
 
-TEST(SimplicialPath, SymmetricSystemsWhosePivotsBecomeUnstableUseSupernodes) {
+void expect_good_solution(Solver<double>& solver, CscMatrix<double> const& a) {
+    auto const b = random_vector<double>(a.cols, 5);
+    auto x = solver.solve(b);
+    EXPECT_EQ(solver.refine(a, b, x).status, Status::ok);
+}
+
+bool has_note(Solver<double> const& solver, std::string_view text) {
+    return std::ranges::any_of(solver.report().notes,
+                               [&](std::string const& note) { return note.find(text) != note.npos; });
+}
+
+TEST(SimplicialPath, SymmetricSystemsWhosePivotsBecomeUnstableAreMatched) {
     for (Toggle const supernodes : {Toggle::automatic, Toggle::off}) {
         auto a = saddle_point<double>(60);
         Solver<double> solver(one_thread<double>(supernodes));
         solver.factorize(a);
-        EXPECT_EQ(solver.report().factor_path, "simplicial");
+        EXPECT_FALSE(solver.report().analysis.matched);
         for (Index j = 0; j < a.cols; ++j)
             for (Offset const p : a.entries_of(j))
                 if (a.row_ind[p] == j) a.values[p] = j % 2 == 0 ? 0 : 1e-13;
-        solver.factorize(a);
-        EXPECT_EQ(solver.report().factor_path, "supernodal");
-        EXPECT_NE(solver.report().notes.back().find("analyzed again with supernodes"), std::string::npos);
-        auto const b = random_vector<double>(a.cols, 5);
-        auto x = solver.solve(b);
-        EXPECT_EQ(solver.refine(a, b, x).status, Status::ok);
+        for (int turn = 0; turn < 2; ++turn) {
+            solver.factorize(a);
+            EXPECT_EQ(solver.report().factor_path, "simplicial");
+            EXPECT_TRUE(solver.report().analysis.matched);
+            EXPECT_TRUE(has_note(solver, "analyzed again with a matching"));
+            EXPECT_EQ(solver.report().factor.pivots_reused, turn > 0);
+            expect_good_solution(solver, a);
+        }
     }
+}
+
+// Rows 3, 4 and 5 have no diagonal. Row 3 takes row 1 for its partner, which has fewer neighbors than row 0,
+// and row 4 takes row 2, so that row 5 finds none.
+TEST(SimplicialPath, RowsThatFindNoPartnerAreMatched) {
+    CscMatrix<double> const a{10,
+                              10,
+                              Symmetry::symmetric,
+                              {0, 6, 10, 13, 13, 13, 13, 14, 15, 16, 17},
+                              {0, 3, 6, 7, 8, 9, 1, 3, 4, 5, 2, 4, 5, 6, 7, 8, 9},
+                              {4, 2, 1, 1, 1, 1, 4, 3, 2, 3, 4, 3, 2, 4, 4, 4, 4}};
+    for (Toggle const matching : {Toggle::automatic, Toggle::on, Toggle::off}) {
+        Options options = one_thread<double>();
+        options.matching = matching;
+        Solver<double> solver(options);
+        solver.factorize(a);
+        EXPECT_EQ(solver.report().factor_path, matching == Toggle::off ? "supernodal" : "simplicial");
+        EXPECT_EQ(solver.report().analysis.matched, matching != Toggle::off);
+        EXPECT_EQ(has_note(solver, "3 pairs of rows"), matching != Toggle::off);
+        expect_good_solution(solver, a);
+        if (matching != Toggle::off) EXPECT_EQ(solver.inertia(), (Inertia{7, 3, 0}));
+    }
+}
+
+// Without diagonals. Pivots by matchings are stable for most of them.
+TEST(SimplicialPath, SymmetricSystemsWithUnstablePivotsOfMatchingsUseSupernodes) {
+    int num_simplicial = 0, num_supernodal = 0;
+    for (int seed = 0; seed < 20; ++seed) {
+        SplitMix64 random(seed);
+        auto const a = matrix_of<double>(40, Symmetry::symmetric, [&](Index i, Index j) {
+            return i != j && (i == j + 1 || random.below(8) == 0) ? random.uniform(-1, 1) : 0;
+        });
+        Solver<double> solver(one_thread<double>());
+        solver.factorize(a);
+        bool const is_simplicial = solver.report().factor_path == "simplicial";
+        ++(is_simplicial ? num_simplicial : num_supernodal);
+        EXPECT_EQ(has_note(solver, "analyzed again with supernodes"), !is_simplicial);
+        expect_good_solution(solver, a);
+    }
+    EXPECT_GT(num_simplicial, 10);
+    EXPECT_GT(num_supernodal, 0);
 }
 
 TEST(SimplicialPath, SingularSymmetricSystemsAreFound) {
