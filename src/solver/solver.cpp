@@ -178,8 +178,12 @@ DistributedRows Solver<T>::State::prepare_incomplete(CscMatrix<T> const& matrix,
     incomplete_.fill(report.incomplete);
     context_.on_root([&] {
         report.incomplete.levels = analysis_->incomplete->levels;
-        if (!analysis_->system.is_identity())
-            report.analysis.memory_bytes += analysis_->working_entries * (sizeof(T) + sizeof(Index));
+        if (!analysis_->system.is_identity()) { // then process 0 has a copy of the matrix
+            AnalysisReport& out = report.analysis;
+            double& bytes = out.memory_bytes_of_process.front();
+            bytes += static_cast<double>(analysis_->working_entries * (sizeof(T) + sizeof(Index)));
+            out.memory_bytes = std::max(out.memory_bytes, static_cast<std::uint64_t>(bytes));
+        }
         require_memory(context_.largest_sum_of_a_computer(memory_needs()), max_memory);
     });
     return rows;

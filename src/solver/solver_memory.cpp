@@ -17,8 +17,6 @@ namespace espalier {
 template <class T> std::vector<std::uint64_t> Solver<T>::State::memory_needs() const {
     auto const& needs = report.analysis.memory_bytes_of_process;
     std::vector<std::uint64_t> bytes(needs.begin(), needs.end());
-    if (!bytes.empty())
-        bytes.front() = std::max(bytes.front(), bytes.size() == 1 ? report.analysis.memory_bytes : 0);
     auto const further = incomplete_.further_bytes(call_.op);
     for (std::size_t p = 0; p < std::min(bytes.size(), further.size()); ++p)
         bytes[p] += static_cast<std::uint64_t>(further[p]);

@@ -114,9 +114,10 @@ template <class T> void Solver<T>::State::finish_update(CscMatrix<T> const& chan
     take_condition(refiner_->reciprocal_condition());
 }
 
+// Without an analysis, factorize() makes one.
 template <class T> void Solver<T>::State::factorize_any(CscMatrix<T> const& matrix) {
     bool const is_known = context_.on_root([&] { return pattern_.matches(matrix, context_.threads()); });
-    if (!is_known) analyze(matrix, options_of_analysis());
+    if (system_ && !is_known) analyze(matrix, options_of_analysis());
     factorize(matrix);
 }
 
@@ -126,6 +127,13 @@ template <class T> bool Solver<T>::State::update(CscMatrix<T>& matrix, CscMatrix
     SingleThreadedBlas const blas;
     std::optional<MatrixChange<T>> change;
     std::optional<std::string> reason;
+    // Drops an analysis of the changed pattern, which is of no use then. Other processes follow in their next
+    // call.
+    auto const undo = [&](bool keeps_analysis) {
+        if (!change) return;
+        change->undo();
+        if (!keeps_analysis && !pattern_.matches(matrix)) drop_analysis();
+    };
     try {
         context_.on_root([&] {
             require_pattern(matrix, pattern_, "update", context_.threads());
@@ -140,13 +148,14 @@ template <class T> bool Solver<T>::State::update(CscMatrix<T>& matrix, CscMatrix
             context_.on_all([&] { reason = "there are several processes"; });
         if (reason) factorize_any(matrix);
     } catch (Error const& error) {
-        if (change) change->undo();
         bool const is_numerical = error.status() == Status::not_positive_definite ||
                                   error.status() == Status::singular || error.status() == Status::inaccurate;
-        if (reason && is_numerical) factorize_any(matrix); // again
+        bool const factorizes_again = reason && is_numerical;
+        undo(factorizes_again);
+        if (factorizes_again) factorize_any(matrix);
         throw;
     } catch (...) {
-        if (change) change->undo();
+        undo(false);
         throw;
     }
     if (reason) {

@@ -1,4 +1,5 @@
 // Options::max_memory bounds whole calls: analysis, right-hand sides, and the vectors of methods.
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -295,6 +296,28 @@ TEST(MemoryLimit, AdmitsTheIncompleteFactorThatWasPredicted) {
             EXPECT_EQ(status_of([&] { solver.analyze(on_process_0(comm, a)); }), Status::ok);
         });
     }
+}
+
+// Process 0 has a scaled copy of the matrix.
+TEST(MemoryLimit, CountsTheScaledMatrixOfAnIncompleteFactor) {
+    auto const a = generated<double>("spe10like:6x6x4");
+    Options options = on_threads(1);
+    options.method = SolveMethod::ilu;
+    for (int const processes : {1, 3})
+        run_processes(processes, [&](Communicator const& comm) {
+            auto const needs = [&](Toggle scaling) {
+                Options mine = options;
+                mine.scaling = scaling;
+                Solver<double> solver(mine, comm);
+                solver.analyze(on_process_0(comm, a));
+                AnalysisReport const& report = solver.report().analysis;
+                EXPECT_EQ(report.memory_bytes, std::ranges::max(report.memory_bytes_of_process));
+                return report.memory_bytes_of_process;
+            };
+            auto expected = needs(Toggle::off);
+            expected.front() += static_cast<double>(a.stored() * (sizeof(double) + sizeof(Index)));
+            EXPECT_EQ(needs(Toggle::on), expected);
+        });
 }
 
 // The processes of one computer share its memory, and the limit.

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "comm/thread_processes.hpp"
 #include "core/status_of.hpp"
@@ -302,6 +304,64 @@ TEST(Update, FactorizesAnewIfTheScalesDoNotSuit) {
     // Downdating gives the old matrix, whose first row has become small again.
     EXPECT_FALSE(solver.downdate(matrix, columns_of<double>(3, {{{0, 1.0}}})));
     EXPECT_NEAR(solver.determinant().log_modulus, std::log(large * (small - coupling * coupling)), 1e-6);
+}
+
+// Says when the factorization begins, and delays it, so that Options::cancel is called.
+class FactorizationBegins : public ProgressSink {
+  public:
+    void begin(std::string_view phase, double) override {
+        if (phase != "factorization") return;
+        is_seen = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    }
+    void advance(double) override {}
+    void end() override {}
+    bool is_seen = false;
+};
+
+// The update is cancelled after an analysis of the changed pattern, which does not fit the former matrix.
+TEST(Update, LeavesASolverThatCanFactorizeWhenItIsCancelled) {
+    constexpr Index n = 48;
+    std::vector<std::pair<Index, double>> wide;
+    for (Index i = 0; i < n; i += 2) wide.emplace_back(i, 0.5);
+    for (Factorization const kind : {Factorization::llh, Factorization::lu}) {
+        auto const a = random_matrix<double>(kind, n, 3);
+        for (int const processes : {1, 2})
+            run_processes(processes, [&](Communicator const& comm) {
+                CscMatrix<double> matrix = on_process_0(comm, a);
+                FactorizationBegins begins;
+                Options options = narrow_blocks(kind);
+                options.ordering = OrderingMethod::natural;
+                Solver<double> solver = factorized(matrix, options, comm);
+                options.progress = &begins;
+                options.cancel = [&begins] { return begins.is_seen; };
+                solver.set_options(options);
+                CscMatrix<double> const w = on_process_0(comm, columns_of<double>(n, {wide}));
+                EXPECT_EQ(status_of([&] { solver.update(matrix, w); }), Status::cancelled);
+                EXPECT_EQ(matrix.values, on_process_0(comm, a).values);
+                begins.is_seen = false;
+                options.cancel = {};
+                solver.set_options(options);
+                solver.factorize(matrix);
+                auto const b = on_process_0(comm, random_vector<double>(n, 9));
+                EXPECT_TRUE(solve_and_refine(solver, matrix, b).converged);
+            });
+    }
+}
+
+// A system without supernodes is analyzed with supernodes when its update fails. That analysis fails, too.
+TEST(Update, KeepsTheOptionsOfTheSolverWhenItFails) {
+    constexpr Index n = 10;
+    CscMatrix<double> matrix = matrix_of<double>(n, Symmetry::general, [](Index i, Index j) {
+        return i == j ? 1.0 : i == 6 && j == 5 ? 0.5 : 0.0;
+    });
+    Options options = on_threads(1);
+    options.factorization = Factorization::lu;
+    Solver<double> solver = factorized(matrix, options);
+    ASSERT_EQ(solver.report().factor_path, "simplicial");
+    auto const w = columns_of<double>(n, {{{0, 1.0}}, {{2, 1.0}, {3, 1.0}}});
+    EXPECT_EQ(status_of([&] { solver.downdate(matrix, w); }), Status::singular);
+    EXPECT_EQ(solver.report().notes, std::vector<std::string>{"lu as requested"});
 }
 
 // One process calls and the other follows. Both keep the factors after a failure.
