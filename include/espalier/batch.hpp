@@ -24,11 +24,11 @@ template <class T> struct BatchSolution {
 /// Options::threads threads (0: all cores), each of which solves its share of the systems by itself. `values`
 /// has the stored values of one matrix after another, and `b` the right-hand sides, n x nrhs each. Imaginary
 /// parts in the diagonal of a Hermitian matrix that may be rounding errors are dropped. Every solution is
-/// refined and checked as in Solver::refine(). A failure of one system does not affect the others. Each thread
-/// analyzes the first system that can be analyzed. The results have the same bits in each run with the same
-/// number of threads. Error{usage} for wrong sizes and for Options::schur; {bad_input} for values that are not
-/// finite; {cancelled}, {out_of_memory}. Options::log and Options::progress are not used; Options::cancel is
-/// called on the calling thread.
+/// refined and checked as in Solver::refine(). A failure of one system does not affect the others. Each
+/// thread analyzes the first system that can be analyzed. The results have the same bits in each run with the
+/// same number of threads. Error{usage} for wrong sizes and for Options::schur; {bad_input} for values that
+/// are not finite; {cancelled}, {out_of_memory}. Options::log and Options::progress are not used;
+/// Options::cancel is called on the calling thread.
 template <class T> ESPALIER_API BatchSolution<T> solve_batch(CscMatrix<T> const& pattern,
                                                              std::span<T const> values, std::span<T const> b,
                                                              Index nrhs = 1, Options options = {});

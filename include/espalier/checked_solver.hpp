@@ -29,7 +29,7 @@ template <class T> void require_finite(std::span<T const> values, Index rows, ch
 
 /// Solves op(A) X = B by the factors in `solver`, where X has the entries of B on entry, and refines X until
 /// its backward error is within the tolerance. Error{inaccurate} if it stays above; X is the best solution
-/// found. Error{bad_input} if B has a NaN or infinity; X then has some, too. With `method` =
+/// found. Error{bad_input} if B has a NaN or infinity; X may then also have them. With `method` =
 /// RefineMethod::none the factors are applied, and nothing is checked.
 template <class T> void solve_checked(Solver<T>& solver, RefineMethod method, CscMatrix<T> const& matrix,
                                       std::span<T> x, Index nrhs = 1, MatrixOp op = MatrixOp::none) {

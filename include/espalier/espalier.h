@@ -17,8 +17,8 @@
  *    and an invalid matrix is ESPALIER_BAD_INPUT. Output arguments are written only if the call succeeds or
  *    the text says so.
  *  - After any error, and after a cancelled call, the handle can be used again.
- *  - Different threads may use different handles at the same time. Only one thread at a time may use a handle:
- *    a second call at the same time, also from a callback, is ESPALIER_USAGE.
+ *  - Different threads may use different handles at the same time. Only one thread at a time may use a
+ *    handle: a second call at the same time, also from a callback, is ESPALIER_USAGE.
  *  - Nothing is printed. The only state outside of the handles is the cost model of this machine, which is
  *    kept for later handles, and in a file for later programs. The environment variables
  *    ESPALIER_CALIBRATION, XDG_CACHE_HOME and HOME are read: see espalier_set_calibration().
@@ -317,8 +317,8 @@ ESPALIER_API espalier_status espalier_create(espalier_solver** solver, espalier_
  *  each process, and only process 0 calls espalier_predict() and espalier_write_predicted_trace().
  *
  *  Process 0 passes the matrix and the right-hand sides, and receives the solutions; its options are used.
- *  The arguments of the other processes are ignored, so 0 and null are allowed. Or each process passes its
- *  part: see espalier_set_matrix_part().
+ *  The arguments of the other processes are ignored, so 0 and null are allowed. Alternatively, each process
+ *  passes its part: see espalier_set_matrix_part().
  *
  *  All processes receive single numbers (inertia, determinant, condition, rank) and the report. The solver
  *  communicates over a duplicate of the communicator. Destroy the handle before MPI is finalized, on a thread
@@ -331,8 +331,8 @@ ESPALIER_API espalier_status espalier_create_mpi(espalier_solver** solver, espal
 ESPALIER_API espalier_status espalier_create_mpi_fortran(espalier_solver** solver, espalier_scalar scalar,
                                                          int mpi_comm);
 /** For processes other than 0, in place of espalier_create_mpi() and all other calls: takes part in the calls
- *  of process 0, and returns when that has destroyed its solver. Only process 0 learns how its calls ended.
- *  There is no handle and no message. */
+ *  of process 0, and returns when process 0 has destroyed its solver. Only process 0 learns how its calls
+ *  ended. There is no handle and no message. */
 ESPALIER_API espalier_status espalier_follow_mpi(espalier_scalar scalar, void const* mpi_comm);
 /** Does the same as espalier_follow_mpi() for a Fortran communicator. */
 ESPALIER_API espalier_status espalier_follow_mpi_fortran(espalier_scalar scalar, int mpi_comm);
@@ -443,8 +443,8 @@ ESPALIER_API espalier_status espalier_set_splitting(espalier_solver* solver, esp
 ESPALIER_API espalier_status espalier_set_block_widths(espalier_solver* solver, int64_t least, int64_t most);
 /** Zeros that amalgamation may store, relative to the entries of the factor. */
 ESPALIER_API espalier_status espalier_set_amalgamation_fill(espalier_solver* solver, double value);
-/** Pivots below this times the largest entry are replaced; negative for the default, sqrt(epsilon), or less
- *  if columns may be delayed. */
+/** Pivots smaller than this share of the largest entry are replaced. Negative: the default, sqrt(epsilon), or
+ *  less if columns may be delayed. */
 ESPALIER_API espalier_status espalier_set_pivot_threshold(espalier_solver* solver, double value);
 /** The method of refinement. */
 ESPALIER_API espalier_status espalier_set_refinement(espalier_solver* solver, espalier_refinement value);
@@ -459,8 +459,8 @@ ESPALIER_API espalier_status espalier_set_max_memory(espalier_solver* solver, ui
 
 /** @}
  *  @name Callbacks
- *  A null function removes the callback. Callbacks must not call functions on the same handle, throw, or jump
- *  out.
+ *  A null function removes the callback. Callbacks must not call functions on the same handle, throw, or
+ *  leave by longjmp.
  *  @{ */
 
 /** Registers a function that receives a line for each choice and fallback. */
@@ -502,7 +502,7 @@ ESPALIER_API espalier_status espalier_analyze(espalier_solver* solver);
  *  After any failure there are no factors. */
 ESPALIER_API espalier_status espalier_factorize(espalier_solver* solver);
 /** Calls espalier_set_values() and espalier_factorize(). After any failure there are no factors; if the
- *  values were refused, the matrix is the one before. */
+ *  values are invalid, the matrix keeps its earlier values. */
 ESPALIER_API espalier_status espalier_refactorize(espalier_solver* solver, int64_t entries,
                                                   void const* values);
 /** op(A) X = B for `nrhs` right-hand sides, without refinement. B and X are order x nrhs with leading
@@ -584,8 +584,8 @@ ESPALIER_API espalier_status espalier_drive_rows(espalier_solver* solver, espali
  *  @{ */
 
 /** The inertia of a real symmetric or Hermitian matrix: the numbers of its positive, negative and zero
- *  eigenvalues, from the signs of the pivots. A replaced delayed pivot counts as zero. ESPALIER_USAGE for other
- *  matrices and for lu; ESPALIER_INACCURATE if static pivots were replaced. Pointers may be null. */
+ *  eigenvalues, from the signs of the pivots. A replaced delayed pivot counts as zero. ESPALIER_USAGE for
+ *  other matrices and for lu; ESPALIER_INACCURATE if static pivots were replaced. Pointers may be null. */
 ESPALIER_API espalier_status espalier_inertia(espalier_solver* solver, int64_t* positive, int64_t* negative,
                                               int64_t* zero);
 /** det A = (phase_re + i phase_im) exp(log_modulus), with a phase of modulus 1, or 0 and log_modulus
@@ -633,12 +633,12 @@ ESPALIER_API espalier_status espalier_solve_lower(espalier_solver* solver, int64
 ESPALIER_API espalier_status espalier_solve_lower_adjoint(espalier_solver* solver, int64_t nrhs,
                                                           void const* b, int64_t ldb, void* x, int64_t ldx);
 /** Replaces A by A + W W^H for sign = 1, or by A - W W^H for sign = -1 (W W^T if A is symmetric and not
- *  Hermitian), and its factors by those of the new matrix. W is a general matrix of order x k; process 0
- *  gives it. All steps then use the new matrix, until espalier_set_values(), which gives all values of a
+ *  Hermitian), and its factors by those of the new matrix. W is a general matrix of order x k, which
+ *  process 0 passes. All steps then use the new matrix, until espalier_set_values() sets all values of a
  *  matrix with the pattern that was set. `in_place`, which may be null, receives 1 if the factors were
- *  changed in place, and 0 if the new matrix was factorized, because the factorization or the structure of
- *  the factors does not suit; a note in the report has the reason. After ESPALIER_NOT_POSITIVE_DEFINITE for
- *  llh, or ESPALIER_SINGULAR, the matrix and the factors are unchanged. */
+ *  changed in place. It receives 0 if the new matrix was factorized, because the factorization or the
+ *  structure of the factors does not allow a change in place; a note in the report states the reason. After
+ *  ESPALIER_NOT_POSITIVE_DEFINITE for llh, or ESPALIER_SINGULAR, the matrix and the factors are unchanged. */
 ESPALIER_API espalier_status espalier_update(espalier_solver* solver, espalier_matrix const* w, int sign,
                                              int* in_place);
 /** Calls espalier_update() with the nonzeros of a dense W (order x rank) with leading dimension `ldw`. */
@@ -660,7 +660,8 @@ ESPALIER_API espalier_status espalier_expand(espalier_solver* solver, espalier_o
 /** @}
  *  @name Predictions and traces
  *  A trace is a Paje file, which ViTE, pajeng and `espalier trace` read. It is compressed if `path` ends in
- *  .gz. It appears whole or not at all, else ESPALIER_IO_ERROR. It contains `matrix_name`, which may be null.
+ *  .gz. The file is written completely or not at all; a failure is ESPALIER_IO_ERROR. It contains
+ *  `matrix_name`, which may be null.
  *  @{ */
 
 /** Predicts the factorization on `processes` processes with `threads` threads each (0: the cores of the
@@ -738,8 +739,8 @@ ESPALIER_API void espalier_node_memory_destroy(espalier_node_memory** memory);
  *  where they were: espalier_query_nodes() reports where. */
 ESPALIER_API espalier_status espalier_move_to_node(void* data, uint64_t bytes, int node);
 /** Sets node_bytes[n] for nodes 0 <= n < capacity to the bytes that are there, `untouched` to those without
- *  memory yet, and `unknown` to those on other nodes or on nodes that the system does not report; together
- *  they are `bytes`. `untouched` and `unknown` may be null. Ranges above 1 GiB are sampled. */
+ *  memory yet, and `unknown` to those on other nodes or on nodes that the system does not report. The sum of
+ *  all is `bytes`. `untouched` and `unknown` may be null. Ranges above 1 GiB are sampled. */
 ESPALIER_API espalier_status espalier_query_nodes(void const* data, uint64_t bytes, int64_t capacity,
                                                   uint64_t* node_bytes, uint64_t* untouched,
                                                   uint64_t* unknown);

@@ -101,12 +101,12 @@ template <class T> class ESPALIER_API Solver {
     void analyze(CscMatrix<T> const& matrix);
 
     /// Numeric factorization. The matrix has the analyzed pattern, else Error{usage}; without an earlier
-    /// analysis it is analyzed first. Factorization::automatic chooses anew for each matrix, but an incomplete
-    /// lu remains if the analyzed matrix was not positive definite. The matrix is analyzed again, with a note
-    /// in the report, if pivots are poor because the rows were matched for other values, and factorized again
-    /// with delayed columns if the factors are useless. Error{singular}; {not_positive_definite} for llh;
-    /// {out_of_memory} if it would need more than Options::max_memory. After any error there are no factors,
-    /// not even those of an earlier matrix.
+    /// analysis it is analyzed first. Factorization::automatic chooses again for each matrix, but an
+    /// incomplete lu remains if the analyzed matrix was not positive definite. The matrix is analyzed again,
+    /// with a note in the report, if pivots are poor because the rows were matched for other values. It is
+    /// factorized again with delayed columns if the factors are useless. Error{singular};
+    /// {not_positive_definite} for llh; {out_of_memory} if it would need more than Options::max_memory. After
+    /// any error there are no factors, not even those of an earlier matrix.
     void factorize(CscMatrix<T> const& matrix);
 
     /// Solves op(A) x = b without refinement; b and the result are n x nrhs.

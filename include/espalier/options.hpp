@@ -41,14 +41,14 @@ struct Options : ScheduleSettings {
     /// TaskRuntime::espalier.
     TaskRuntime runtime = TaskRuntime::espalier;
 
-    /// Factorize by dense blocks of columns (supernodes), which all other options assume. `off` does without
-    /// them for lu, ldlt and ldlh; `automatic` does so if the factors are so sparse that single columns are
-    /// faster, as for circuits and small optimality systems. Without supernodes one thread factorizes the
-    /// block triangular form (lu), ordered by minimum degree, with partial pivoting (lu) or with planned
-    /// pivots (ldlt, ldlh), which are checked. If these are not stable, pivots are planned by a matching, and
-    /// if these are not stable either, supernodes are used. Supernodes are always used with several processes,
-    /// mixed precision, a Schur complement, allow_singular, a trace or another machine. Report::factor_path
-    /// has the result.
+    /// Factorize by dense blocks of columns (supernodes), which all other options assume. `off` factorizes by
+    /// single columns for lu, ldlt and ldlh. `automatic` chooses single columns if the factors are so sparse
+    /// that these are faster, as for circuits and small optimality systems. Without supernodes, one thread
+    /// factorizes the matrix in an order of minimum degree: lu by its block triangular form with partial
+    /// pivoting, ldlt and ldlh with planned pivots, which are checked. If these are not stable, pivots are
+    /// planned by a matching, and if those are not stable either, supernodes are used. Supernodes are always
+    /// used with several processes, mixed precision, a Schur complement, allow_singular, a trace or another
+    /// machine. Report::factor_path states the choice.
     Toggle supernodes = Toggle::automatic;
 
     /// Permute rows (lu) or form pairs of them (ldlt, ldlh) by a maximum-product matching (Duff, Koster 2001;

@@ -56,8 +56,8 @@ class AmesosEspalier : public Amesos_BaseSolver {
     /// The sublist "espalier" has options of the library, by the names of the command: "ordering", "threads",
     /// "tolerance" and so on. Its entry "symmetry" is "general" or "symmetric"; a symmetric matrix is given
     /// with both triangles, which must agree. Values are strings, numbers, or true and false for on and off.
-    /// They take effect at the next step, which also reports wrong values. If a value has changed, this step
-    /// begins anew: Solve() analyzes and factorizes again.
+    /// They take effect at the next step, which also reports wrong values. If a value has changed, the
+    /// earlier steps are repeated: Solve() analyzes and factorizes again.
     int SetParameters(Teuchos::ParameterList& list) override {
         Teuchos::ParameterList next =
             list.isSublist("espalier") ? list.sublist("espalier") : Teuchos::ParameterList();

@@ -24,7 +24,7 @@ enum class Status : int {
     not_positive_definite = 6, ///< llh found a pivot that is not positive.
     inaccurate = 7,            ///< Solved, but the backward error is above the tolerance.
     out_of_memory = 8,         ///< Memory limit given by the user, or the machine's, would be exceeded.
-    unsupported = 9,           ///< Understood, but this version or build cannot do it.
+    unsupported = 9,           ///< Valid, but not available in this version or build.
     cancelled = 10,            ///< Stopped by the caller (signal or callback).
 };
 

@@ -135,8 +135,8 @@ template <class T> class Analyzer {
         context_.note(choice.reason);
         if (blas_is_narrow())
             context_.note(
-                fmt::format("OpenBLAS uses slow kernels, for {0} processors; OPENBLAS_CORETYPE={1} in the "
-                            "environment chooses faster ones",
+                fmt::format("OpenBLAS uses slow kernels for {0} processors; set OPENBLAS_CORETYPE={1} in the "
+                            "environment to select faster ones",
                             blas_info().core,
                             instructions_of_processor() == InstructionSet::avx512 ? "SkylakeX" : "Haswell"));
         analysis_.form.kind = choice.kind;
@@ -167,9 +167,9 @@ template <class T> class Analyzer {
                                      ? "factors in the precision of the matrix"
                                  : options_.allow_singular    ? "allow-singular off"
                                  : options_.record_trace      ? "no trace"
-                                 : !options_.topology.empty() ? "no other topology"
+                                 : !options_.topology.empty() ? "the topology of this machine"
                                  : form.has_d() && !(is_usual && may_order)
-                                     ? "the defaults for matching, scaling, pivots, widths and order"
+                                     ? "the default matching, scaling, pivoting, block widths and ordering"
                                      : nullptr;
         bool const is_asked = options_.supernodes == Toggle::off;
         if (need && is_asked)
@@ -253,8 +253,9 @@ template <class T> class Analyzer {
                 options_.matching == Toggle::on ? "" : ": the diagonal has zero or weak entries"));
         else if (!system.pairs().empty())
             context_.note(
-                fmt::format("{} pairs of rows kept together for 2x2 pivots, by a maximum-product matching",
-                            system.pairs().size()));
+                fmt::format("{} pairs of rows {} by a maximum-product matching{}", system.pairs().size(),
+                            has_given_order() ? "found" : "kept together for 2x2 pivots,",
+                            has_given_order() ? ", but not kept together by the requested ordering" : ""));
         else if (system.is_scaled())
             context_.note("rows and columns scaled by powers of two");
     }
@@ -336,6 +337,11 @@ template <class T> class Analyzer {
         return std::move(job->order);
     }
 
+    // Whether the order of single rows is requested, so that pairs of rows are not kept together.
+    [[nodiscard]] bool has_given_order() const {
+        return options_.ordering == OrderingMethod::natural || options_.ordering == OrderingMethod::user;
+    }
+
     OrderingOptions ordering_options() {
         OrderingMethod const usual =
             options_.method == SolveMethod::ilu ? OrderingMethod::natural : OrderingMethod::dissection;
@@ -364,9 +370,8 @@ template <class T> class Analyzer {
         job->schur = options_.schur;
         job->ordering = ordering_options();
         job->chooses = options_.ordering == OrderingMethod::automatic;
-        bool const is_given =
-            job->ordering.method == OrderingMethod::natural || job->ordering.method == OrderingMethod::user;
-        if (context_.earlier && !is_given && std::ssize(context_.earlier->tree.inverse) == matrix_.cols)
+        if (context_.earlier && !has_given_order() &&
+            std::ssize(context_.earlier->tree.inverse) == matrix_.cols)
             job->earlier = context_.earlier;
         job->symbolic = symbolic_options(options_);
         job->symbolic.interrupt = &interrupt_;
@@ -380,7 +385,7 @@ template <class T> class Analyzer {
         }
         if (job->adapted)
             context_.note(fmt::format(
-                "the ordering was adapted to the new pattern: {} of {} vertices moved, {} were ordered "
+                "the ordering was adapted to the new pattern: {} of {} vertices moved, and {} were ordered "
                 "again",
                 job->adapted->moved, job->compressed.graph.num_vertices, job->adapted->reordered));
         analysis_.flops_of_new_ordering = job->adapted ? job->earlier->flops : job->structure.flops;

@@ -23,7 +23,7 @@ void require_sound(Options const& options) {
     if (wanted && options.method == SolveMethod::ilu)
         throw Error(
             Status::usage,
-            fmt::format("{} needs complete factors, and the method is ilu; use method direct", wanted));
+            fmt::format("{} needs complete factors, but the method is ilu; use method direct", wanted));
     if (options.levels < 0)
         throw Error(Status::usage, fmt::format("levels = {} is negative", options.levels));
     if (options.block_size < 0 || options.block_size > 6)
@@ -127,16 +127,16 @@ template <class T> void require_no_zero_row(CscMatrix<T> const& a, std::span<Ind
 void require_memory(std::uint64_t needed, std::uint64_t limit, std::string_view what) {
     if (limit > 0 && needed > limit)
         throw Error(Status::out_of_memory,
-                    fmt::format("{} needs {} bytes ({:.1f} MiB) and the limit is {} bytes ({:.1f} MiB)", what,
-                                needed, static_cast<double>(needed) / 1048576.0, limit,
+                    fmt::format("{} needs {} bytes ({:.1f} MiB), but the limit is {} bytes ({:.1f} MiB)",
+                                what, needed, static_cast<double>(needed) / 1048576.0, limit,
                                 static_cast<double>(limit) / 1048576.0));
 }
 
 void require_block(std::size_t size, Index n, Index nrhs, char const* what) {
     if (nrhs < 0 || (n > 0 && nrhs > std::numeric_limits<Index>::max() / n) ||
         size != static_cast<std::size_t>(n * nrhs))
-        throw Error(Status::usage, fmt::format("{} has {} entries where {} columns of {} are expected", what,
-                                               size, nrhs, n));
+        throw Error(Status::usage,
+                    fmt::format("{} has {} entries; expected {} columns of {} entries", what, size, nrhs, n));
 }
 
 template <class T> void require_valid_values(CscMatrix<T> const& a, int threads) {
@@ -155,7 +155,7 @@ template <class T> void require_pattern(CscMatrix<T> const& a, PatternFingerprin
     if (!pattern.matches(a, threads) || a.values.size() != a.row_ind.size())
         throw Error(
             Status::usage,
-            fmt::format("{} was given a matrix of another order or pattern than the factorized one", what));
+            fmt::format("the matrix passed to {} differs from the factorized one in order or pattern", what));
 }
 
 ESPALIER_INSTANTIATE_FUNCTION(require_square)

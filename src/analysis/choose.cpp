@@ -51,7 +51,7 @@ template <class T> FactorizationChoice choose(CscMatrix<T> const& a, Factorizati
     if (asked != Factorization::automatic) {
         if (!fits(asked, a.symmetry, real_values))
             throw Error(Status::usage,
-                        fmt::format("{} needs a {} matrix, and this one is {} {}; use lu or auto",
+                        fmt::format("{} needs a {} matrix, but this one is {} {}; use lu or auto",
                                     to_string(asked),
                                     asked == Factorization::llt || asked == Factorization::ldlt ? "symmetric"
                                                                                                 : "Hermitian",

@@ -52,7 +52,7 @@ MethodChoice choose_method(AnalysisReport const& direct, Options const& options,
     auto const mebibytes = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 1048576.0; };
     if (limit > 0 && setting.needed_bytes > limit)
         return {SolveMethod::ilu,
-                fmt::format("complete factors need {:.0f} MiB, and {:.0f} MiB are {}",
+                fmt::format("complete factors need {:.0f} MiB, but only {:.0f} MiB are {}",
                             std::ceil(mebibytes(setting.needed_bytes)), std::floor(mebibytes(limit)),
                             options.max_memory > 0 ? "allowed" : "available")};
     double const complete_s = direct.predicted_factor_s + direct.predicted_solve_s;

@@ -79,7 +79,7 @@ template <class T> class Batch {
             throw Error(
                 Status::out_of_memory,
                 fmt::format(
-                    "the results of a batch and the matrices of {} threads need {} bytes, and the limit is "
+                    "the results of a batch and the matrices of {} threads need {} bytes, but the limit is "
                     "{} bytes",
                     threads, needed, limit));
         return (limit - needed) / sharing;

@@ -23,11 +23,12 @@ inline void check_block(void const* data, Index rows, Index columns, Index leadi
     if (columns < 0) throw Error(Status::usage, fmt::format("{} has {} columns", what, columns));
     if (leading < std::max<Index>(1, rows))
         throw Error(Status::usage,
-                    fmt::format("the leading dimension of {} is {}, and its columns have {} entries", what,
+                    fmt::format("the leading dimension of {} is {}, but its columns have {} entries", what,
                                 leading, rows));
     if (columns > 0 && leading > largest_count / columns)
-        throw Error(Status::usage, fmt::format("{} of {} columns of {} entries is larger than memory", what,
-                                               columns, leading));
+        throw Error(Status::usage,
+                    fmt::format("{} with {} columns of {} entries is larger than the address space", what,
+                                columns, leading));
     if (rows > 0 && columns > 0) require_pointer(data, what);
 }
 

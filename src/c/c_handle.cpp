@@ -60,7 +60,7 @@ espalier_status espalier_solver::fail_with_current_exception() noexcept {
     } catch (std::exception const& error) {
         return fail(Status::internal, error.what());
     } catch (...) {
-        return fail(Status::internal, "a callback threw something that is no std::exception");
+        return fail(Status::internal, "a callback threw an object that is not a std::exception");
     }
 }
 

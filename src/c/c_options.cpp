@@ -159,7 +159,7 @@ espalier_status espalier_set_schur(espalier_solver* solver, int64_t count, int64
 espalier_status espalier_set_ordering(espalier_solver* solver, espalier_ordering value) {
     return change(solver, [&](Options& options) {
         if (value == ESPALIER_ORDERING_USER)
-            throw Error(Status::usage, "an ordering of the user needs a file or positions: call "
+            throw Error(Status::usage, "a user-defined ordering needs a file or positions: call "
                                        "espalier_set_ordering_file or espalier_set_ordering_positions");
         set_option(options, "ordering", to_string(known(value, OrderingMethod::dissection, "ordering")));
     });

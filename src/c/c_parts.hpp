@@ -49,7 +49,8 @@ template <class T, class I> MatrixPart<T> checked_part(espalier_matrix const& gi
     if (view.base != 0 && view.base != 1)
         throw Error(Status::usage, fmt::format("base = {}; indices count from 0 or from 1", view.base));
     if (view.rows < 0 || view.cols < 0 || view.rows > largest_view_size || view.cols > largest_view_size)
-        reject_view(fmt::format("a part of {} rows and {} columns", view.rows, view.cols));
+        reject_view(
+            fmt::format("the part has an invalid size: {} rows and {} columns", view.rows, view.cols));
     MatrixPart<T> part;
     part.pointers.assign(view.pointers.begin(), view.pointers.end());
     if (view.layout != Layout::coo) {
@@ -117,16 +118,18 @@ inline void require_rows(Communicator const& comm, Index order, Index rows, Inde
     broadcast_value(comm, common, 0);
     all_succeed(comm, [&] {
         if (columns != common[0])
-            throw Error(Status::usage, fmt::format("there are {} right-hand sides, and {} on process 0",
-                                                   columns, common[0]));
+            throw Error(Status::usage,
+                        fmt::format("this process has {} right-hand sides, but process 0 has {}", columns,
+                                    common[0]));
         if (static_cast<std::int64_t>(op) != common[1])
-            throw Error(Status::usage, fmt::format("op is {}, and on process 0 {}", to_string(op),
-                                                   to_string(static_cast<MatrixOp>(common[1]))));
+            throw Error(Status::usage,
+                        fmt::format("op is {} on this process, but {} on process 0", to_string(op),
+                                    to_string(static_cast<MatrixOp>(common[1]))));
     });
     Index const all = sum(comm, rows);
     if (all != order)
-        throw Error(Status::usage, fmt::format("the processes have {} rows together, and the matrix is of "
-                                               "order {}",
+        throw Error(Status::usage, fmt::format("the parts of all processes have {} rows in total; the "
+                                               "matrix has {}",
                                                all, order));
 }
 

@@ -75,7 +75,7 @@ template <class T> class TypedSession final : public SystemSession<T> {
             require_pointer(inverse, "inverse");
             if (entries != matrix_.entries())
                 throw Error(Status::usage,
-                            fmt::format("there is room for {} entries, and the matrix was set with {}",
+                            fmt::format("there is room for {} entries, but the matrix was set with {}",
                                         entries, matrix_.entries()));
         });
         // The value of entry (i, j) of A is entry (j, i) of the inverse. Updates may have added entries.
@@ -109,7 +109,7 @@ template <class T> class TypedSession final : public SystemSession<T> {
                                 given.systems, given.columns));
             if (given.entries != matrix_.entries())
                 throw Error(Status::usage,
-                            fmt::format("there are {} values for each system, and the matrix was set with {}",
+                            fmt::format("there are {} values for each system, but the matrix was set with {}",
                                         given.entries, matrix_.entries()));
             Index const most = largest_count / given.systems / given.columns;
             if (order() > most || matrix_.entries() > most)

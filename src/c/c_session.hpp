@@ -115,7 +115,7 @@ std::string path_of(char const* path);
 /// Converts a number to an enumerator. Error{usage} that names `what` unless the number is in 0 .. last.
 template <class To, class From> To known(From value, To last, char const* what) {
     if (static_cast<int>(value) < 0 || static_cast<int>(value) > static_cast<int>(last))
-        throw Error(Status::usage, fmt::format("{} = {} is not one of its enumerators, which are 0 to {}",
+        throw Error(Status::usage, fmt::format("{} = {} is not an enumerator; the enumerators are 0 to {}",
                                                what, static_cast<int>(value), static_cast<int>(last)));
     return static_cast<To>(value);
 }

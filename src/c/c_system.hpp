@@ -176,8 +176,8 @@ template <class T> class SystemSession : public Session {
             step == Step::drive ? require_matrix(name) : require_factors(name);
             Index const count = rows.value_or(now_.order);
             if (count < 0 || count > now_.order)
-                throw Error(Status::usage,
-                            fmt::format("rows = {}, and the matrix is of order {}", count, now_.order));
+                throw Error(Status::usage, fmt::format("rows = {}; expected 0 to {}, the order of the matrix",
+                                                       count, now_.order));
             mine.b = gathered<T>(b, count, "b");
             if (step == Step::refine)
                 mine.x = gathered<T>({x.data, x.columns, x.leading}, count, "x");
@@ -197,8 +197,8 @@ template <class T> class SystemSession : public Session {
     CscMatrix<T> general_columns(espalier_matrix const* given, char const* what) const {
         espalier_matrix const fields = known_fields(given, what);
         if (fields.rows != order())
-            throw Error(Status::usage, fmt::format("{} has {} rows, and the matrix is of order {}", what,
-                                                   fields.rows, order()));
+            throw Error(Status::usage,
+                        fmt::format("{} has {} rows; the matrix has {}", what, fields.rows, order()));
         known(fields.symmetry, Symmetry::hermitian, "symmetry");
         if (fields.symmetry != ESPALIER_GENERAL)
             throw Error(Status::usage, fmt::format("{} must be given as a general matrix", what));
@@ -261,7 +261,7 @@ template <class T> class SystemSession : public Session {
             Offset const expected = in_parts ? *entries_here_ : matrix_.entries();
             if (entries != expected)
                 throw Error(Status::usage,
-                            fmt::format("there are {} values, and {} was set with {} entries", entries,
+                            fmt::format("there are {} values, but {} was set with {} entries", entries,
                                         in_parts ? "this part" : "the matrix", expected));
             if (entries > 0) require_pointer(values, "values");
             return {static_cast<T const*>(values), static_cast<std::size_t>(entries)};

@@ -19,7 +19,7 @@ std::string name_of(char const* matrix_name) {
 }
 
 void require_threads(int threads) {
-    if (threads < 0) throw Error(Status::usage, fmt::format("no workers in {} threads", threads));
+    if (threads < 0) throw Error(Status::usage, fmt::format("threads = {}; expected at least 0", threads));
 }
 
 espalier_prediction summary(Prediction const& found) {

@@ -37,7 +37,7 @@ class Parser {
     Parser(std::string_view text, CoarseOperators const& operators) : text_(text), operators_(operators) {}
 
     std::vector<CoarseStep> run() {
-        if (text_.empty()) reject("an operator is missing; known are {}", operators_.letters());
+        if (text_.empty()) reject("an operator is missing; the operators are {}", operators_.letters());
         std::vector<CoarseStep> steps;
         while (at_ < text_.size()) steps.push_back(step());
         return steps;
@@ -48,7 +48,7 @@ class Parser {
         char const letter = text_[at_];
         auto const* entry = operators_.find(letter);
         if (entry == nullptr)
-            reject("{} is no operator; known are {}", in_message(letter), operators_.letters());
+            reject("{} is not an operator; the operators are {}", in_message(letter), operators_.letters());
         ++at_;
         bool const has_argument = at_ < text_.size() && text_[at_] == '(';
         if (!has_argument) {

@@ -46,7 +46,8 @@ class Block {
     /// Error{out_of_memory} states their number.
     static Block allocate(std::size_t bytes, std::shared_ptr<BlockPool> const& pool = {}) {
         if (bytes > std::numeric_limits<std::size_t>::max() / 2)
-            throw Error(Status::out_of_memory, fmt::format("no memory for a message of {} bytes", bytes));
+            throw Error(Status::out_of_memory,
+                        fmt::format("not enough memory for a message of {} bytes", bytes));
         std::size_t const all = message_bytes(bytes);
         Block block = for_message(all, pool);
         block.size_ = bytes;
@@ -105,7 +106,8 @@ class Block {
         block.memory_ =
             static_cast<std::byte*>(::operator new(bytes, std::align_val_t{alignment}, std::nothrow));
         if (!block.memory_)
-            throw Error(Status::out_of_memory, fmt::format("no memory for a message of {} bytes", bytes));
+            throw Error(Status::out_of_memory,
+                        fmt::format("not enough memory for a message of {} bytes", bytes));
         prefer_huge_pages({block.memory_, bytes});
         return block;
     }

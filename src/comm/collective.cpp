@@ -32,7 +32,7 @@ template <class Prepare> void prepare_on_all(Communicator const& comm, char cons
         try {
             prepare();
         } catch (std::exception const&) { // bad_alloc or length_error
-            throw Error(Status::out_of_memory, fmt::format("no memory for {}", what));
+            throw Error(Status::out_of_memory, fmt::format("not enough memory for {}", what));
         }
     };
     agree(comm, error_of(named)).raise();

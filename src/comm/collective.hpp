@@ -224,8 +224,8 @@ void broadcast_container(Communicator const& comm, Container& container, int roo
         container.resize(count);
     } catch (std::exception const&) {
         problem.emplace(Status::out_of_memory,
-                        fmt::format("no memory for {} entries of {} bytes that another process sends", count,
-                                    sizeof(typename Container::value_type)));
+                        fmt::format("not enough memory for {} entries of {} bytes that another process sends",
+                                    count, sizeof(typename Container::value_type)));
     }
     agree(comm, problem).raise();
     broadcast(comm, std::as_writable_bytes(std::span(container)), root);

@@ -56,7 +56,7 @@ Exchange::Exchange(Communicator const& comm, ExchangeOptions const& options, Exc
             throw Error(
                 Status::usage,
                 fmt::format("the MPI library runs with {}: only the main thread may communicate; call "
-                            "the solver from it",
+                            "the solver from that thread",
                             to_string(thread_level(comm_))));
         main_thread_ = std::this_thread::get_id();
     }

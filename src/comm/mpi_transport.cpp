@@ -206,7 +206,7 @@ class MpiTransport final : public Transport {
     std::vector<MPI_Request> requests_;     // for an exchange of blocks
     MPI_Datatype line_ = MPI_DATATYPE_NULL; // sizeof(MessageHeader) bytes
     // A type of the same size with an extent of 0, so that all lines overlap. It receives a message without
-    // keeping it. MPI leaves the contents undefined. A short buffer is no alternative, because Open MPI 4
+    // keeping it. MPI leaves the contents undefined. A short buffer does not help, because Open MPI 4
     // writes beyond its end.
     MPI_Datatype same_line_ = MPI_DATATYPE_NULL;
 };
@@ -235,7 +235,8 @@ Communicator Communicator::from_mpi(void const* mpi_comm) {
     int failures = mine ? 1 : 0;
     check_mpi(MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, given), "MPI_Allreduce");
     if (mine) throw *mine;
-    if (failures > 0) throw Error(Status::out_of_memory, "a process has no memory for its communicator");
+    if (failures > 0)
+        throw Error(Status::out_of_memory, "a process does not have enough memory for its communicator");
     return made;
 }
 

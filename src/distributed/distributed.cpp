@@ -20,16 +20,15 @@ template <class T> void require_arrays(CscMatrix<T> const& part) {
                       part.row_ind.size() == part.values.size();
     if (!fits)
         throw Error(Status::usage,
-                    fmt::format("the arrays of {} columns of a distributed matrix do not fit together: {} "
+                    fmt::format("the arrays of {} columns of a distributed matrix are inconsistent: {} "
                                 "positions, {} rows, {} values",
                                 part.cols, part.col_ptr.size(), part.row_ind.size(), part.values.size()));
 }
 
 void require_right_hand_sides(std::size_t size, Index nrhs) {
     if (nrhs < 1 || static_cast<Index>(size) % nrhs != 0)
-        throw Error(
-            Status::usage,
-            fmt::format("a block has {} entries, which are not {} columns of equal length", size, nrhs));
+        throw Error(Status::usage,
+                    fmt::format("a block of {} entries cannot have {} columns of equal length", size, nrhs));
 }
 
 // The exported functions call these, so that the types of their lambdas are not exported.
@@ -44,11 +43,11 @@ template <class T> CscMatrix<T> collect_columns(Communicator const& processes, C
     all_succeed(processes, [&] {
         require_arrays(part);
         if (part.rows != of_0.rows || part.symmetry != of_0.symmetry)
-            throw Error(
-                Status::usage,
-                fmt::format("the columns are of {} rows of a {} matrix, those of process 0 of {} rows "
-                            "of a {} one",
-                            part.rows, to_string(part.symmetry), of_0.rows, to_string(of_0.symmetry)));
+            throw Error(Status::usage,
+                        fmt::format("the part has {} rows and symmetry {}, but that of process 0 has {} rows "
+                                    "and symmetry {}",
+                                    part.rows, to_string(part.symmetry), of_0.rows,
+                                    to_string(of_0.symmetry)));
         for (Index j = 0; j < part.cols; ++j) lengths.push_back(part.col_ptr[j + 1] - part.col_ptr[j]);
     });
     CscMatrix<T> whole = all_succeed(processes, [] { return CscMatrix<T>(); });

@@ -21,8 +21,9 @@ RowExchange::RowExchange(DistributedRows rows, std::span<Index const> callers_ro
         first.assign(1, 0);
         for (auto const count : counts) first.push_back(first.back() + count);
         if (*std::ranges::min_element(counts) < 0 || first.back() != rows_.order())
-            throw Error(Status::usage, fmt::format("the processes give {} rows; the system has {}",
-                                                   first.back(), rows_.order()));
+            throw Error(Status::usage,
+                        fmt::format("the parts of all processes have {} rows in total; the matrix has {}",
+                                    first.back(), rows_.order()));
         owned_.length = rows_.count();
         callers_.length = given;
         owned_.rows.resize(callers_rows.size());

@@ -246,9 +246,9 @@ template <class T> void DelayedPivoting<T>::require_memory(std::uint64_t bytes, 
     if (exceeds_limit || (more >= large_panel && more > available_memory_bytes()))
         throw Error(
             Status::out_of_memory,
-            fmt::format("panels with delayed columns need {} bytes or more{}, {}; static pivots need none",
-                        bytes, structure_.is_part() ? " in a process" : "",
-                        exceeds_limit ? fmt::format("and the limit leaves {} for them", rules_.most_bytes)
+            fmt::format("panels with delayed columns need at least {} bytes{}, {}; static pivots need none",
+                        bytes, structure_.is_part() ? " on one process" : "",
+                        exceeds_limit ? fmt::format("but the limit leaves {}", rules_.most_bytes)
                                       : "which are not available"));
 }
 

@@ -104,8 +104,9 @@ template <class T> void Factor<T>::keep_or_replace_arenas(std::vector<std::size_
     // Check the sum: each arena alone may fit although all together do not.
     if (std::uint64_t const available = wanted >= Arena::checked_bytes ? available_memory_bytes() : wanted;
         wanted > available)
-        throw Error(Status::out_of_memory,
-                    fmt::format("the factors need {} more bytes; {} bytes are available", wanted, available));
+        throw Error(
+            Status::out_of_memory,
+            fmt::format("the factors need {} more bytes, but {} bytes are available", wanted, available));
     for (std::size_t a = 0; a < bytes.size(); ++a)
         if (arenas_[a].size() < bytes[a]) arenas_[a] = Arena(bytes[a], allocation_);
 }

@@ -26,9 +26,8 @@ std::vector<Index> places(BlockStructure const& structure, std::span<Index const
         auto const at = std::lower_bound(columns.begin(), columns.end(), std::pair(unknown, Index{0}));
         bool const is_kept = at != columns.end() && at->first == unknown;
         if (!is_kept || place[at->second] >= 0)
-            throw Error(Status::usage,
-                        fmt::format("unknown {} (counted from 0) is {}", unknown,
-                                    is_kept ? "named twice" : "not one of those of the Schur complement"));
+            throw Error(Status::usage, fmt::format("unknown {} (counted from 0) is {}", unknown,
+                                                   is_kept ? "named twice" : "not in the Schur complement"));
         place[at->second] = i;
     }
     return place;

@@ -68,8 +68,8 @@ TaskGraph task_graph(TaskDependences const& tasks) {
                       (tasks.cost.empty() || tasks.cost.size() + 1 == ptr.size());
     if (!fits)
         throw Error(Status::usage,
-                    fmt::format("the dependences of tasks have {} positions, {} successors and {} costs, "
-                                "which do not fit each other",
+                    fmt::format("the arrays of the task graph are inconsistent: {} positions, {} successors "
+                                "and {} costs",
                                 ptr.size(), tasks.successors.size(), tasks.cost.size()));
     if (std::ssize(ptr) - 1 > std::numeric_limits<TaskId>::max())
         throw Error(Status::unsupported,
@@ -114,13 +114,12 @@ std::span<std::int32_t const> CoarseTasks::successors_of(std::int32_t aggregate)
 
 void CoarseTasks::run(AggregateFunction const& function, CoarseRun const& how) const {
     if (how.schedule == SchedulePolicy::static_order || how.schedule == SchedulePolicy::automatic)
-        throw Error(Status::usage, "coarse tasks run with the schedule dynamic, places or nas");
+        throw Error(Status::usage, "coarse tasks need the schedule dynamic, places or nas");
     if (how.threads < 0 || how.threads > WorkerTeam::max_workers)
-        throw Error(Status::usage,
-                    fmt::format("coarse tasks on {} threads; 1 to {} are possible, 0 for all cores",
-                                how.threads, WorkerTeam::max_workers));
+        throw Error(Status::usage, fmt::format("threads = {}; expected 1 to {}, or 0 for all cores",
+                                               how.threads, WorkerTeam::max_workers));
     if (graph_->runs.test_and_set())
-        throw Error(Status::usage, "a run of the same coarse tasks has not ended");
+        throw Error(Status::usage, "another run of these coarse tasks has not ended");
     struct Ended {
         ~Ended() { runs.clear(); }
         std::atomic_flag& runs;

@@ -31,7 +31,7 @@ class FillCount {
         if (limit_.bytes > 0 && all > limit_.blocks)
             throw Error(
                 Status::out_of_memory,
-                fmt::format("an incomplete factorization with fill of level {} needs more memory than "
+                fmt::format("an incomplete factorization with level of fill {} needs more memory than "
                             "the limit of {} bytes ({:.1f} MiB)",
                             levels_, limit_.bytes, static_cast<double>(limit_.bytes) / 1048576.0));
     }

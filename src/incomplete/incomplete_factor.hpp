@@ -81,7 +81,7 @@ struct IncompleteSizes {
 template <class T> class IncompleteFactor {
   public:
     /// `team` must outlive the object. Error{bad_input}, {usage} or {unsupported} as block_pattern(),
-    /// fill_pattern() and coarsen() describe; Error{usage} for positions that are no permutation;
+    /// fill_pattern() and coarsen() describe; Error{usage} for positions that are not a permutation;
     /// Error{unsupported} for a runtime that this build lacks; Error{cancelled} if the interrupt asks for it.
     /// Error{out_of_memory} if the pattern alone shows that the factor exceeds the memory limit.
     IncompleteFactor(CscMatrix<T> const& a, IncompleteOptions const& options, WorkerTeam& team,

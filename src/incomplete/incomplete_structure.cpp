@@ -168,8 +168,8 @@ std::vector<std::uint64_t> IncompleteStructure::node_bytes(std::span<std::byte c
 
 void IncompleteStructure::require_size(Index rows, Offset stored) const {
     if (rows == size_ && stored == stored_) return;
-    throw Error(Status::usage, fmt::format("the matrix has {} rows and {} stored entries; the incomplete "
-                                           "factorization was prepared for {} and {}",
+    throw Error(Status::usage, fmt::format("the matrix has {} rows and {} stored entries; the analyzed "
+                                           "matrix had {} and {}",
                                            rows, stored, size_, stored_));
 }
 

@@ -64,9 +64,9 @@ struct BlockColumns;
 
 /// The b x b blocks of a square matrix with stored entries, both triangles and the whole diagonal included.
 /// Block row i becomes row positions[i], or stays row i if `positions` is empty. Error{bad_input} if the
-/// matrix is not square; Error{usage} if b does not divide its size or `positions` is no permutation of the
-/// block rows; Error{unsupported} for more than 2^31 - 2 block rows. `whole` are the whole_blocks() of the
-/// matrix, or null. With `finds_source`, RowPattern::source is set for scalars with general storage, no
+/// matrix is not square; Error{usage} if b does not divide its size or `positions` is not a permutation of
+/// the block rows; Error{unsupported} for more than 2^31 - 2 block rows. `whole` are the whole_blocks() of
+/// the matrix, or null. With `finds_source`, RowPattern::source is set for scalars with general storage, no
 /// positions, a symmetric pattern with the whole diagonal, and columns that ascend.
 RowPattern block_pattern(StoredPattern const& a, int block_size, std::span<Index const> positions = {},
                          BlockColumns const* whole = nullptr, bool finds_source = false);

@@ -95,7 +95,7 @@ AtomicFile::AtomicFile(std::string const& path) : path_(path), target_(path) {
     bool const exists = ::stat(target_.c_str(), &status) == 0;
     if (!exists && errno == ELOOP) fail("cannot write"); // a rename would replace a link of the loop
     if (exists && S_ISDIR(status.st_mode))
-        throw Error(Status::io_error, fmt::format("{}: is a directory, cannot be written", path_));
+        throw Error(Status::io_error, fmt::format("{}: this is a directory, not a file", path_));
     if (exists && !S_ISREG(status.st_mode)) {
         fd_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
         if (fd_ < 0) fail("cannot open for writing");

@@ -144,7 +144,8 @@ void require_supported(Source const& source, Header const& header) {
     if (header.type[2] == 'e' || header.type[2] == 'x')
         unsupported("elemental matrices are not supported; assemble the matrix first");
     if (header.type[0] == 'q') unsupported("the values are in another file");
-    if (header.type[0] == 'p' && header.type[1] == 'z') unsupported("a pattern cannot be skew-symmetric");
+    if (header.type[0] == 'p' && header.type[1] == 'z')
+        unsupported("a pattern matrix cannot be skew-symmetric");
     if (header.has_values() && header.lines[3] == 0)
         source.fail(
             header.size_line,

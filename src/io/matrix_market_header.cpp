@@ -60,8 +60,8 @@ void parse_banner(Source const& source, MarketHeader& header) {
     header.words = fmt::format("{} {} {}", words[2], words[3], words[4]);
     if (header.field == MarketField::pattern &&
         (header.array || header.symmetry == DeclaredSymmetry::skew_symmetric))
-        source.fail(source.begin(),
-                    fmt::format("a pattern cannot be {}", header.array ? "an array" : "skew-symmetric"));
+        source.fail(source.begin(), fmt::format("a pattern matrix cannot be {}",
+                                                header.array ? "an array" : "skew-symmetric"));
 }
 
 void parse_size_line(Source const& source, MarketHeader& header) {

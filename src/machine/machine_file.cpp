@@ -186,7 +186,7 @@ class MachineReader {
         }
         for (int node = 0; node < num_nodes_; ++node) {
             double const own = sums[node][node];
-            if (!(own > 0)) json.refuse(fmt::format("has no time of a core of NUMA node {}", node));
+            if (!(own > 0)) json.refuse(fmt::format("has no time for any core of NUMA node {}", node));
             for (double const sum : sums[node]) factors.push_back(std::max(1.0, sum / own));
         }
         return factors;

@@ -124,8 +124,8 @@ constexpr OptionRow ordering(OptionHeading const& heading) {
                         fmt::format("{} needs {} or a file", self.name, fmt::join(ordering_names, ", ")));
         if (text == given_positions) {
             if (options.ordering_positions.empty())
-                throw Error(Status::usage, fmt::format("{0} '{1}' needs positions that were set before, and "
-                                                       "there are none; a file of this name is './{1}'",
+                throw Error(Status::usage, fmt::format("{0} '{1}' needs positions, but none were set; for "
+                                                       "a file of this name, write './{1}'",
                                                        self.name, text));
             options.ordering_file.clear();
             options.ordering = OrderingMethod::user;
@@ -207,7 +207,7 @@ constexpr std::array table = {
          "chosen from its symmetry and diagonal"}),
     choice<&Options::matching>(
         {"matching", analyses, method, "WHEN",
-         "permute rows (lu) or form pairs of them (ldlt, ldlh) by a maximum-product matching",
+         "permute rows (lu) or pair them for 2x2 pivots (ldlt, ldlh) by a maximum-product matching",
          "if a diagonal entry is zero or weak"}),
     choice<&Options::scaling>(
         {"scaling", analyses, method, "WHEN", "scale rows and columns", "for lu, ldlt and ldlh"}),
@@ -231,7 +231,7 @@ constexpr std::array table = {
     choice<&Options::reuse_ordering>({"reuse-ordering", none, method, "",
                                       "adapt the ordering of the solver's last analysis to a changed pattern "
                                       "instead of finding a new one"}),
-    count<&Options::levels>({"levels", here, method, "K", "ilu: levels of fill of ILU(k) and IC(k)"}, 0,
+    count<&Options::levels>({"levels", here, method, "K", "ilu: level of fill k of ILU(k) and IC(k)"}, 0,
                             1'000'000),
     count<&Options::block_size>(
         {"block-size", here, method, "B", "ilu: size of dense blocks", "found from the matrix"}, 1, 6,
@@ -248,8 +248,8 @@ constexpr std::array table = {
     choice<&Options::bind_threads>({"bind", none, machine, "", "bind worker threads to cores"}),
     count<&Options::comm_threads>(
         {"comm-threads", analyses, machine, "C",
-         "communication threads of each of several processes: with 2 one sends and one receives, with 0 "
-         "workers move messages between tasks; fewer if MPI does not allow as many"},
+         "communication threads of each process, if there are several: with 2 one sends and one "
+         "receives, with 0 workers move messages between tasks; fewer if MPI does not allow as many"},
         0, 2),
     choice<&Options::comm_own_core>(
         {"comm-own-core", analyses, machine, "WHEN",
@@ -284,7 +284,7 @@ constexpr std::array table = {
     count<&Options::seed>({"seed", runs, scheduling, "N", "places: seed of the random choices"}, 0,
                           std::numeric_limits<std::int64_t>::max()),
     choice<&Options::allocation>({"alloc", runs, machine, "POLICY",
-                                  "where the memory of the coefficients is: near one thread, near the "
+                                  "where the coefficients are stored: near one thread, near the "
                                   "threads that own them, or on all NUMA "
                                   "nodes in turn"}),
     choice<&Options::splitting>(
@@ -292,16 +292,16 @@ constexpr std::array table = {
          "tasks of a column block: 1d: one; 2d: one for each group of rows if the block is wide and several "
          "threads are candidates; dynamic: one, divided while it runs if threads are idle"}),
     count<&Options::split_width>({"split-width", analyses, scheduling, "COLUMNS",
-                                  "2d, dynamic: least width of a column block that is cut"},
+                                  "2d, dynamic: minimum width of a column block that is split"},
                                  1, most_columns),
     count<&Options::split_rows>(
-        {"split-rows", analyses, scheduling, "ROWS", "2d, dynamic: least number of rows in a group"}, 1,
+        {"split-rows", analyses, scheduling, "ROWS", "2d, dynamic: minimum number of rows in a group"}, 1,
         most_columns),
     count<&Options::split_idle>({"split-idle", analyses, scheduling, "N",
-                                 "dynamic: least number of idle threads for which a task is divided"},
+                                 "dynamic: minimum number of idle threads for which a task is divided"},
                                 1, most_columns),
     real<&Options::split_seconds, -1>({"split-seconds", analyses, scheduling, "SECONDS",
-                                       "dynamic: least predicted time of a task that is divided"},
+                                       "dynamic: minimum predicted time of a task that is divided"},
                                       ""),
     count<&Options::subtrees_per_worker>(
         {"subtrees-per-worker", analyses, scheduling, "N",
@@ -312,7 +312,7 @@ constexpr std::array table = {
                                       "narrower, down to 96, the more workers share the supernode"},
                                      1, most_columns, "auto"),
     count<&Options::min_block_width>({"min-block-width", analyses, scheduling, "COLUMNS",
-                                      "least width of the column blocks of a split supernode",
+                                      "minimum width of the column blocks of a split supernode",
                                       "half of the largest"},
                                      1, most_columns, "auto"),
     real<&Options::amalgamation_fill, -1>(
@@ -328,9 +328,10 @@ constexpr std::array table = {
         {"pivoting", here, method, "KIND",
          "ldlt, ldlh, lu: static replaces small pivots; delayed eliminates columns without a good pivot "
          "later, in a larger block; auto: delayed where static would replace pivots or lose accuracy"}),
-    pivot_tolerance({"pivot-tolerance", here, method, "U",
-                     "delayed, auto: least pivot relative to the other entries of its column, above 0 and at "
-                     "most 0.5"}),
+    pivot_tolerance(
+        {"pivot-tolerance", here, method, "U",
+         "delayed, auto: smallest accepted pivot, relative to the other entries of its column; above "
+         "0 and at most 0.5"}),
     real<&Options::pivot_threshold, -1>(
         {"pivot-threshold", none, accuracy, "SHARE",
          "pivots below this share of the largest entry are replaced",
@@ -348,7 +349,7 @@ constexpr std::array table = {
                                   "backward error up to which a system counts as solved",
                                   "1e-12 in double, 1e-5 in single precision"}),
     max_memory({"max-memory", here, machine, "SIZE",
-                "limit of the memory, such as 512M, 4G or 1.5GiB: steps that need more are refused; the "
+                "memory limit, such as 512M, 4G or 1.5GiB: steps that need more are refused; the "
                 "processes of "
                 "a computer share the limit",
                 "no limit"}),

@@ -54,7 +54,7 @@ bool indistinguishable(Graph const& graph, Index v, Index w) {
 
 // first[v] is the first vertex that v is merged with, or v itself. Vertices are inserted in a hash table with
 // linear probing. Different vertices with equal hashes are improbable; only a few are compared, so that no
-// input causes quadratic time. A vertex that is therefore not merged is no error.
+// input causes quadratic time. It is not an error if a vertex is therefore not merged.
 std::vector<Index> first_of_each(Graph const& graph, Marks const& last) {
     constexpr int max_collisions = 8;
     auto const hash = neighbourhood_hashes(graph, last);

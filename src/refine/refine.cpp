@@ -235,7 +235,7 @@ template <class T> class Refinement {
         if (allowed < least)
             throw Error(
                 Status::out_of_memory,
-                fmt::format("{} needs at least {} vectors of {} bytes, and the limit of memory leaves "
+                fmt::format("{} needs at least {} vectors of {} bytes, but the memory limit leaves only "
                             "{} bytes",
                             to_string(method), least, a_.rows().largest_share() * sizeof(T),
                             options_.max_bytes));

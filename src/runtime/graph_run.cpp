@@ -37,7 +37,7 @@ void GraphRun::begin(TaskGraph const& graph, Policy& policy, TaskBody const& bod
                      RunOptions const& options) {
     TaskId const tasks = graph.num_tasks();
     if (graph.successor_ptr.size() != graph.num_predecessors.size() + 1)
-        throw Error(Status::internal, "task graph: successor_ptr and num_predecessors do not fit together");
+        throw Error(Status::internal, "task graph: successor_ptr and num_predecessors are inconsistent");
     if (tasks > unmet_capacity_) {
         unmet_ = std::make_unique<std::atomic<std::int32_t>[]>(tasks);
         unmet_capacity_ = tasks;

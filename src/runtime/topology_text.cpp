@@ -86,7 +86,7 @@ std::string normalize_synthetic(std::string_view description) {
             reject(description, fmt::format("\"{}\" is not TYPE:COUNT with a count of at least 1", item));
         if (count > max_beside && type != "numa")
             reject_size(description, max_beside,
-                        "of a kind beside each other; group them, as in \"numa:16 core:64\"");
+                        "objects of one type in one parent; group them, as in \"numa:16 core:64\"");
         outer = total;
         total *=
             std::min(count, 2 * max_hardware_threads); // avoids overflow; larger numbers are refused below

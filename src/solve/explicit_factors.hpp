@@ -14,7 +14,7 @@ namespace espalier {
 /// structure within cblks and by delayed columns. The vectors have for each pivot:
 struct PivotOrder {
     std::vector<Index> rows;    ///< the number of its row in the structure,
-    std::vector<Index> columns; ///< the number of its column, equal but for lu,
+    std::vector<Index> columns; ///< the number of its column, equal except for lu,
     std::vector<Index> results; ///< and the number at which the forward half of a solve stores its result.
     std::vector<Index> first;   ///< For each cblk, the position of its first pivot.
 };

@@ -73,12 +73,12 @@ void ProcessContext::require_available(std::uint64_t wanted) const {
     on_all([&] {
         std::uint64_t const available = together >= worth_checking ? available_memory_bytes() : together;
         if (together > available)
-            throw Error(
-                Status::out_of_memory,
-                fmt::format(
-                    "the {} processes of a computer together need {} more bytes for factors; {} bytes are "
-                    "available",
-                    std::ranges::count(computers_, computers_[comm().rank()]), together, available));
+            throw Error(Status::out_of_memory,
+                        fmt::format("the {} processes of a computer together need {} more bytes for factors, "
+                                    "but {} bytes are "
+                                    "available",
+                                    std::ranges::count(computers_, computers_[comm().rank()]), together,
+                                    available));
     });
 }
 

@@ -45,7 +45,7 @@ template <class T> void SimplicialFactor<T>::check(CscMatrix<T> const& matrix) c
                       matrix.col_ptr == col_ptr_ && matrix.row_ind == row_ind_ &&
                       matrix.values.size() == row_ind_.size();
     if (!same)
-        throw Error(Status::usage, "the matrix to factorize has another pattern than the one that was "
+        throw Error(Status::usage, "the pattern of the matrix differs from the one that was "
                                    "analyzed; call analyze again");
     if (symmetry_ == Symmetry::hermitian || !all_finite<T>(matrix.values))
         matrix.validate(); // throws an error that names the entry

@@ -248,7 +248,7 @@ template <class T> void Solver<T>::State::check_values(CscMatrix<T> const& matri
         require_square(matrix);
         bool const is_last = pattern_.matches(matrix, context_.threads());
         if (!is_last && !analysis_->pattern.matches(matrix, context_.threads()))
-            throw Error(Status::usage, "the matrix to factorize has another pattern than the one that was "
+            throw Error(Status::usage, "the pattern of the matrix differs from the one that was "
                                        "analyzed; call analyze again");
         require_valid_values(matrix, context_.threads());
         if (!is_last) {
@@ -411,7 +411,7 @@ template <class T> void Solver<T>::State::factorize_delayed(CscMatrix<T> const& 
         factorize_numbers(matrix, false, pivots);
     } catch (Error const& error) {
         if (error.status() != Status::out_of_memory || options.pivoting == Pivoting::delayed) throw;
-        note("{}; factorizing with the pivoting of the options", error.what());
+        note("{}; factorizing with the requested pivoting", error.what());
         factorize_numbers(matrix, false, usual_pivots());
     }
     examine_factors(matrix);
@@ -435,7 +435,7 @@ void Solver<T>::State::keep_small_pivots(CscMatrix<T> const& matrix, PivotChoice
     } catch (Error const& error) {
         bool const overflows = error.status() == Status::inaccurate || error.status() == Status::singular;
         if (!overflows) throw;
-        note("{}; replacing them again", error.what());
+        note("{}; replacing the small pivots again", error.what());
         factorize_numbers(matrix, false, pivots);
     }
     examine_factors(matrix);
@@ -480,7 +480,7 @@ template <class T>
 std::optional<DelayRules> Solver<T>::State::choose_delays(bool narrow, PivotChoice pivots) {
     if (!(form_.has_d() || form_.has_upper())) return std::nullopt;
     if (pivots.pivoting == Pivoting::automatic && panels_are_cut()) { // factorize() refuses Pivoting::delayed
-        note("static pivots, because the analysis has split panels in two dimensions");
+        note("static pivots are used, because the analysis has split panels in two dimensions");
         return std::nullopt;
     }
     double const roundoff = static_cast<double>(narrow ? epsilon<Low> : epsilon<T>);

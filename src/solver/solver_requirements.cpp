@@ -24,18 +24,18 @@ template <class T> void Solver<T>::State::require(char const* what, std::initial
         case Need::all_eliminated:
             require(what, {Need::factors});
             demand(system_->kept == 0, Status::usage,
-                   "{} needs all unknowns eliminated, and Options::schur keeps {} of them; use condense and "
+                   "{} needs all unknowns eliminated, but Options::schur keeps {} of them; use condense and "
                    "expand",
                    what, system_->kept);
             break;
         case Need::schur:
             require(what, {Need::factors});
             demand(system_->kept > 0, Status::usage,
-                   "{} needs a Schur complement, and Options::schur is empty", what);
+                   "{} needs a Schur complement, but Options::schur is empty", what);
             break;
         case Need::complete:
             demand(!system_ || !system_->is_incomplete, Status::usage,
-                   "{} needs complete factors, and the method is ilu; use method direct", what);
+                   "{} needs complete factors, but the method is ilu; use method direct", what);
             break;
         case Need::supernodes:
             demand(!system_ || !system_->is_simplicial, Status::usage,
@@ -53,8 +53,8 @@ template <class T> void Solver<T>::State::require(char const* what, std::initial
             demand(replaced == 0 || (may_have_delayed_ && refiner_->singularity().is_numerical),
                    Status::inaccurate, "{} is not known, because {} pivot{} replaced{}", what, replaced,
                    replaced == 1 ? " was" : "s were",
-                   may_have_delayed_        ? ", and the matrix is not certainly singular; factorize with "
-                                              "matching and scaling on"
+                   may_have_delayed_ ? ", and it is not certain that the matrix is singular; factorize with "
+                                       "matching and scaling on"
                    : system_->is_simplicial ? "; set supernodes to on"
                                             : "; factorize with pivoting delayed or auto");
             require(what, {Need::no_growth});
@@ -67,7 +67,7 @@ template <class T> void Solver<T>::State::require(char const* what, std::initial
             double const most = may_have_delayed_ ? 0.1 : 1e-5;
             double const error = refiner_->errors_of_factors().forward;
             demand(!refiner_->has_growth() || error <= most, Status::inaccurate,
-                   "{} is not known, because solutions by the factors have an error of {:.1e}; factorize "
+                   "{} is not known, because solutions with these factors have an error of {:.1e}; factorize "
                    "with pivoting delayed or auto, or with matching on",
                    what, error);
             break;

@@ -28,20 +28,21 @@ template <class T> void Solver<T>::State::expect_rows(std::size_t entries, Index
     context_.on_all([&] {
         if (columns != call_.columns)
             throw Error(Status::usage,
-                        fmt::format("this process has {} right-hand sides, and process 0 has {}", columns,
+                        fmt::format("this process has {} right-hand sides, but process 0 has {}", columns,
                                     call_.columns));
         if (op != call_.op)
-            throw Error(Status::usage, fmt::format("op is {} on this process, and {} on process 0",
+            throw Error(Status::usage, fmt::format("op is {} on this process, but {} on process 0",
                                                    to_string(op), to_string(call_.op)));
         if (columns < 0 || static_cast<std::size_t>(rows * columns) != entries)
             throw Error(Status::usage,
-                        fmt::format("{} entries do not fill rows of {} columns", entries, columns));
+                        fmt::format("a block of {} entries cannot have {} columns of equal length", entries,
+                                    columns));
     });
     if (columns == 0) return;
     Index const all = sum(context_.comm(), rows);
     if (all != system_->order)
         throw Error(Status::usage,
-                    fmt::format("the processes have {} rows together, and the matrix is of order {}", all,
+                    fmt::format("the parts of all processes have {} rows in total; the matrix has {}", all,
                                 system_->order));
     vectors_->set_callers_rows(rows);
 }
@@ -96,9 +97,9 @@ template <class T> DenseMatrix<T> Solver<T>::State::solve_sparse(CscMatrix<T> co
     require_memory_of_columns(needed, "a solve");
     context_.on_root([&] {
         if (b.rows != n || b.symmetry != Symmetry::general)
-            throw Error(Status::usage,
-                        fmt::format("sparse right-hand sides have {} rows, stored in full; these have {}, {}",
-                                    n, b.rows, to_string(b.symmetry)));
+            throw Error(Status::usage, fmt::format("sparse right-hand sides need {} rows and symmetry "
+                                                   "general; these have {} rows and symmetry {}",
+                                                   n, b.rows, to_string(b.symmetry)));
         b.validate();
         x = {n, b.cols, std::vector<T>(n * b.cols)};
     });
@@ -140,7 +141,7 @@ template <class T> RefineReport Solver<T>::State::refine_rows(CscMatrix<T> const
     expect_rows(b.size(), columns, op);
     context_.on_all([&] {
         if (x.size() != b.size())
-            throw Error(Status::usage, fmt::format("x has {} entries and b {}", x.size(), b.size()));
+            throw Error(Status::usage, fmt::format("x has {} entries, but b has {}", x.size(), b.size()));
     });
     return refine_given(matrix, b, x);
 }

@@ -21,10 +21,9 @@ namespace espalier {
 template <class T>
 void Solver<T>::State::check_update(CscMatrix<T> const& matrix, CscMatrix<T> const& w, int sign) const {
     if (w.rows != matrix.rows || w.symmetry != Symmetry::general)
-        throw Error(
-            Status::usage,
-            fmt::format("the columns of an update are a general matrix of {} rows; this one is {} and has {}",
-                        matrix.rows, to_string(w.symmetry), w.rows));
+        throw Error(Status::usage, fmt::format("the columns of an update must be a general matrix with {} "
+                                               "rows; this matrix is {} and has {} rows",
+                                               matrix.rows, to_string(w.symmetry), w.rows));
     if (sign != 1 && sign != -1)
         throw Error(Status::usage, fmt::format("the sign of an update is {}; expected 1 or -1", sign));
     w.validate();
@@ -60,13 +59,13 @@ void Solver<T>::State::check_update(CscMatrix<T> const& matrix, CscMatrix<T> con
 template <class T> std::optional<std::string>
 Solver<T>::State::change_factors(CscMatrix<T> const& changed, CscMatrix<T> const& w, int sign) {
     if (system_->is_simplicial || !factor_.can_update())
-        return "this needs symmetric factors without delayed columns";
+        return "an update in place needs symmetric factors with supernodes and without delayed columns";
     if (report.factor.pivots_replaced > 0) return "some pivots were replaced";
     if (refiner_->has_growth()) return "the factors are inaccurate";
     // A symmetric matrix changes by W W^T, but the factors of a Hermitian one can only be changed by W W^H.
     bool const is_real = std::ranges::all_of(w.values, [](T value) { return imag_part(value) == 0; });
     if (changed.symmetry == Symmetry::symmetric && form_.conjugate() && !is_real)
-        return "the columns are complex, and the factors are those of a Hermitian matrix";
+        return "the columns are complex, but the factors are those of a Hermitian matrix";
     ScaledSystem<T> const& system = analysis_->system;
     try {
         double largest = 0;
@@ -159,7 +158,7 @@ template <class T> bool Solver<T>::State::update(CscMatrix<T>& matrix, CscMatrix
         throw;
     }
     if (reason) {
-        note("factorized anew for an update: {}", *reason);
+        note("the update needed a new factorization: {}", *reason);
         return false;
     }
     finish_update(matrix, change->keeps_pattern());

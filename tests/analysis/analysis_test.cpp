@@ -115,6 +115,22 @@ TEST(Analysis, KnowsWhetherItsMatchingSuitsOtherValues) {
     EXPECT_FALSE(analysis.has_stale_scaling(twice, nullptr));
 }
 
+TEST(Analysis, SaysThatAGivenOrderDoesNotKeepPairsTogether) {
+    auto const a = generated<double>("saddle3d:3");
+    for (OrderingMethod const ordering : {OrderingMethod::automatic, OrderingMethod::natural}) {
+        AnalysisEnvironment environment;
+        Options options;
+        options.supernodes = Toggle::on;
+        options.ordering = ordering;
+        analyze(a, options, environment.context);
+        std::string const& note = environment.notes.back();
+        EXPECT_EQ(note, ordering == OrderingMethod::automatic
+                            ? "27 pairs of rows kept together for 2x2 pivots, by a maximum-product matching"
+                            : "27 pairs of rows found by a maximum-product matching, but not kept together "
+                              "by the requested ordering");
+    }
+}
+
 TEST(Analysis, EndsWithTheOrderForIncompleteFactors) {
     Options options;
     options.method = SolveMethod::ilu;

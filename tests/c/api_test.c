@@ -164,7 +164,7 @@ static void one_part(void) {
     CHECK(residual(&p, 0, x, b) < 1e-12);
     FAILS(solver, ESPALIER_USAGE, "rows = 50",
           espalier_solve_rows(solver, ESPALIER_OP_NONE, 1, 50, b, 50, x, 50));
-    FAILS(solver, ESPALIER_USAGE, "48 rows together",
+    FAILS(solver, ESPALIER_USAGE, "48 rows in total",
           espalier_solve_rows(solver, ESPALIER_OP_NONE, 1, 48, b, 48, x, 48));
     FAILS(solver, ESPALIER_USAGE, "part is null", espalier_set_matrix_part(solver, NULL));
     OK(solver, espalier_set_matrix(solver, &matrix));

@@ -298,7 +298,7 @@ static void blocks(espalier_solver* solver) {
     BLOCK("b has -1 columns", -1, b, 4, x, 4);
     BLOCK("leading dimension of b is 3", 1, b, 3, x, 4);
     BLOCK("leading dimension of x is -4", 1, b, 4, x, -4);
-    BLOCK("larger than memory", INT64_MAX / 2, b, 4, x, 4);
+    BLOCK("larger than the address space", INT64_MAX / 2, b, 4, x, 4);
 #undef BLOCK
     USAGE("op = 3", espalier_solve(solver, (espalier_op)3, 1, b, 4, x, 4));
     USAGE("op = -1", espalier_refine(solver, (espalier_op)-1, 1, b, 4, x, 4));

@@ -64,7 +64,7 @@ static void predictions(espalier_solver* solver) {
     USAGE("prediction is null", espalier_predict(solver, 1, 1, NULL));
     USAGE("no workers", espalier_predict(solver, 0, 1, &there));
     USAGE("no workers", espalier_predict(solver, -1, 1, &there));
-    USAGE("no workers", espalier_predict(solver, 1, -1, &there));
+    USAGE("threads = -1", espalier_predict(solver, 1, -1, &there));
     USAGE("", espalier_predict(solver, 1 << 20, 2, &there));
     USAGE("", espalier_predict(solver, 1, 1 << 30, &there));
     CHECK(memcmp(&before, &there, sizeof there) == 0);
@@ -106,7 +106,7 @@ static void traces(espalier_solver* solver, problem const* p) {
     USAGE("empty", espalier_write_trace(solver, "", NULL));
     USAGE("path is null", espalier_write_predicted_trace(solver, NULL, 1, 1, NULL));
     USAGE("empty", espalier_write_predicted_trace(solver, "", 1, 1, NULL));
-    USAGE("no workers", espalier_write_predicted_trace(solver, path, 1, -1, NULL));
+    USAGE("threads = -1", espalier_write_predicted_trace(solver, path, 1, -1, NULL));
     FAILS(solver, ESPALIER_IO_ERROR, "/nonexistent/t.paje",
           espalier_write_trace(solver, "/nonexistent/t.paje", NULL));
     FAILS(solver, ESPALIER_IO_ERROR, "/nonexistent/t.paje",

@@ -90,7 +90,7 @@ class Compare(CommandTest):
         for part in ("analysis ... ", "run 1 of 2 ... ", "run 2 of 2 ... ", "n = 216", "medians of 2 runs",
                      "(slowest - fastest)"):
             self.assertIn(part, text)
-        self.assertIn("one run each", self.succeed("compare", "lap3d:4", "--vary", "ordering=amd", "--repeat", 1))
+        self.assertIn("one run for each row", self.succeed("compare", "lap3d:4", "--vary", "ordering=amd", "--repeat", 1))
 
     def test_the_notes_of_runs_are_named_with_their_rows(self):
         asked = ["compare", "lap3d:8", "--repeat", 2, "--split", "2d", "--vary", "threads=1,2", "--vary", "nrhs=1,2"]
@@ -102,7 +102,7 @@ class Compare(CommandTest):
         need = self.report("analyze", "lap3d:6", "--threads", 1)["analysis"]["memory_bytes"]
         arguments = ("compare", "lap3d:6", "--vary", "alloc=global,local", "--threads", 1, "--repeat", 2)
         text = self.succeed(*arguments, "--max-memory", f"{need * 3 // 2}B", "--json", "r.json")
-        self.assertIn("made anew for each run", text)
+        self.assertIn("each run allocates them again", text)
         report = self.read_json("r.json")
         self.assertEqual([len(row["factor_times_s"]) for row in report["rows"]], [2, 2])
         self.assertEqual((report["factors_kept"], self.report(*arguments)["factors_kept"]), (False, True))

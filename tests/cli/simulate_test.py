@@ -175,7 +175,8 @@ class Simulate(CommandTest):
         self.assertEqual(even["notes"], [note for note in even["notes"] if "share" not in note])
         crowded = self.report(*call, "--threads", 16)
         self.assertEqual(crowded["prediction"]["threads"], 16)
-        self.assertIn("the 16 threads of a process share 8 cores: a task takes longer by the number of tasks on its core",
+        self.assertIn("the 16 threads of a process share 8 cores: the time of a task is multiplied by the number of tasks "
+                      "on its core",
                       crowded["notes"])
         # All threads of a process together are as fast as its cores.
         self.assertGreater(crowded["prediction"]["factor_s"], even["prediction"]["work_s"] / 16)

@@ -172,7 +172,7 @@ class Misuse(CommandTest):
         self.write("run.paje", GOLDEN.read_bytes())
         self.fail_each(USAGE, ("trace", "try 'espalier trace --help'"), *((f"trace run.paje {options}", part)
                        for options, part in (
-            ("--phase ordering", "it has solve"), ("--from 1", "leave nothing of"), ("--from 2 --to 1", "--to"),
+            ("--phase ordering", "it has solve"), ("--from 1", "select no part of"), ("--from 2 --to 1", "--to"),
             ("--from=-1", "--from"), ("--from=nan", "--from"), ("--from=inf", "--from"), ("--from=1s", "--from"),
             ("--from=", "--from"), ("--color red", "kind, level"), ("--width 10", "--width"),
             ("--svg a.svg --html ./run.paje", "must end in .html"), ("--json ./run.paje", "same file"),

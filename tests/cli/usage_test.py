@@ -11,7 +11,7 @@ class Help(CommandTest):
         text = self.succeed("solve", "--help")
         for option in SOLVE_OPTIONS:
             self.assertIn(option + " ", text)
-        for word in ("Examples", "lap3d:N", "Exit codes", "not_positive_definite", "not in this version"):
+        for word in ("Examples", "lap3d:N", "Exit codes", "not_positive_definite", "not available in this version"):
             self.assertIn(word, text)
         self.assertLess(max(map(len, text.splitlines())), 121)
 
@@ -63,7 +63,7 @@ class Misuse(CommandTest):
                 words = line.split()
                 self.assertEqual(self.fail_with(USAGE, *words), f"{message}; try 'espalier {words[0]} --help'")
         self.assertEqual(self.fail_with(USAGE, "--threads", 2, "solve", "lap3d:4"),
-                         "'--threads' stands where a command is expected; try 'espalier --help'")
+                         "expected a command, not '--threads'; try 'espalier --help'")
         self.assertIn("unknown command 'slove' (did you mean 'solve'?); the commands are solve, ",
                       self.fail_with(USAGE, "slove", "lap3d:4"))
 

@@ -26,9 +26,9 @@ TEST(CoarseString, NamesTheBadPlace) {
         char const *text, *message;
     };
     for (auto const& [text, message] : {
-             Case{"", "position 1: an operator is missing; known are B, C, D, F, G, H, S, T"},
-             Case{"SX(3)", "position 2: 'X' is no operator; known are B, C, D, F, G, H, S"},
-             Case{"s", "position 1: 's' is no operator"},
+             Case{"", "position 1: an operator is missing; the operators are B, C, D, F, G, H, S, T"},
+             Case{"SX(3)", "position 2: 'X' is not an operator; the operators are B, C, D, F, G, H, S"},
+             Case{"s", "position 1: 's' is not an operator"},
              Case{"SD", "position 3: D needs a number in parentheses, as in D(4)"},
              Case{"DS", "position 2: D needs a number"},
              Case{"S(3)", "position 2: S takes no number"},
@@ -39,7 +39,7 @@ TEST(CoarseString, NamesTheBadPlace) {
              Case{"F(99999999999999999999)", "position 3: a number"},
              Case{"D(4", "position 4: ')' is expected"},
              Case{"D(4;", "position 4: ')' is expected"},
-             Case{"D(4) F(2)", "position 5: ' ' is no operator"},
+             Case{"D(4) F(2)", "position 5: ' ' is not an operator"},
          })
         EXPECT_TRUE(contains(message_of([&, text = text] { (void)parse_coarse_string(text); }),
                              std::string("coarse string '") + text + "', " + message));
@@ -49,10 +49,12 @@ TEST(CoarseString, MessagesAreInAscii) {
     auto const message = [](std::string_view text) {
         return message_of([&] { (void)parse_coarse_string(text); });
     };
-    EXPECT_TRUE(contains(message("S\u00e9D(2)"),
-                         "coarse string 'S??D(2)', position 2: the byte 0xC3 is no operator; known are B, "));
-    EXPECT_TRUE(contains(message({"S\0(3)", 5}),
-                         "coarse string 'S?(3)', position 2: the byte 0x00 is no operator; known are B, "));
+    EXPECT_TRUE(contains(
+        message("S\u00e9D(2)"),
+        "coarse string 'S??D(2)', position 2: the byte 0xC3 is not an operator; the operators are B, "));
+    EXPECT_TRUE(contains(
+        message({"S\0(3)", 5}),
+        "coarse string 'S?(3)', position 2: the byte 0x00 is not an operator; the operators are B, "));
     EXPECT_TRUE(contains(message("D(\u00e9)"), "coarse string 'D(?\?)', position 3: a number in "));
     EXPECT_EQ(message_of([] { CoarseOperators().add('\xe9', CoarseArgument::none, nullptr); }),
               "the byte 0xE9 cannot name a coarse operator; a capital letter is needed");

@@ -262,7 +262,7 @@ TEST(Exchange, UsesOnlyAsManyThreadsAsTheLibraryAllows) {
     EXPECT_EQ(choose_comm_threads(ThreadLevel::multiple, 2).threads, 2);
     auto const one = choose_comm_threads(ThreadLevel::serialized, 2);
     EXPECT_EQ(one.threads, 1);
-    EXPECT_EQ(one.message, "2 communication threads need MPI_THREAD_MULTIPLE and the MPI library runs with "
+    EXPECT_EQ(one.message, "2 communication threads need MPI_THREAD_MULTIPLE, but the MPI library runs with "
                            "MPI_THREAD_SERIALIZED: one communication thread is used");
     EXPECT_EQ(choose_comm_threads(ThreadLevel::serialized, 1).message, "");
     EXPECT_EQ(choose_comm_threads(ThreadLevel::funneled, 1).threads, 0);
@@ -297,7 +297,8 @@ TEST(Block, IsAlignedAndReportsALackOfMemory) {
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block.data()) % Block::alignment, 0U);
     }
     EXPECT_EQ(Block::allocate(80).as<double>().size(), 10U);
-    EXPECT_TRUE(throws_error(Status::out_of_memory, "no memory for a message of 18446744073709551615 bytes",
+    EXPECT_TRUE(throws_error(Status::out_of_memory,
+                             "not enough memory for a message of 18446744073709551615 bytes",
                              [] { Block::allocate(std::size_t(-1)); }));
 }
 

@@ -444,7 +444,7 @@ contains
         call solver%set_csc(col_ptr, row_ind, real(a, real32), status=status)
         call check(status == espalier_usage, 'values of another kind')
         call solver%set_csc(col_ptr, row_ind, [1, 2, 3, 4, 5, 6, 7], status=status)
-        call check(status == espalier_usage, 'values that are no reals')
+        call check(status == espalier_usage, 'values that are not reals')
         call solver%set_csc(col_ptr, row_ind, a(1:6), status=status)
         call check(status == espalier_usage, 'too few values')
         call solver%set_coo(3, row_ind, columns(1:6), a, status=status)

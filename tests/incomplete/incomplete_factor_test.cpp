@@ -383,7 +383,7 @@ TEST(IncompleteFactor, TakesNewValuesWithoutANewAnalysis) {
         EXPECT_EQ(x, solve<double>(a, {.levels = 1}, team_of(1), b, op));
     }
     auto const other = block_matrix<double>(41, 1, Symmetry::general, 1);
-    EXPECT_TRUE(throws_error(Status::usage, "was prepared for 40", [&] { factor.factorize(other); }));
+    EXPECT_TRUE(throws_error(Status::usage, "analyzed matrix had 40", [&] { factor.factorize(other); }));
 }
 
 TEST(IncompleteFactor, ReplacesAndCountsSmallPivots) {

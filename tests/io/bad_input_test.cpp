@@ -41,7 +41,7 @@ TEST(BadMatrixMarket, ErrorsOfTheBannerAreNamed) {
                  "bad_input: test.mtx:1: 'lower' is not a Matrix Market symmetry (general, symmetric, "
                  "skew-symmetric, hermitian)");
     expect_error("%%MatrixMarket matrix coordinate pattern skew-symmetric\n1 1 0\n",
-                 "bad_input: test.mtx:1: a pattern cannot be skew-symmetric");
+                 "bad_input: test.mtx:1: a pattern matrix cannot be skew-symmetric");
     expect_error("%%MatrixMarket matrix array real symmetric\n2 3\n1\n1\n1\n1\n1\n",
                  "bad_input: test.mtx:2: a 2 x 3 array cannot be declared array real symmetric");
     expect_error("%%MatrixMarket matrix array real skew-symmetric\n3 3\n1.0\n2.0\n",
@@ -143,7 +143,7 @@ TEST(BadDense, ErrorsAreNamed) {
               "unsupported: b.mtx:1: right-hand sides and other dense blocks must be stored as 'general'; "
               "this array is not");
     EXPECT_EQ(dense_error("%%MatrixMarket matrix array pattern general\n1 1\n1\n"),
-              "bad_input: b.mtx:1: a pattern cannot be an array");
+              "bad_input: b.mtx:1: a pattern matrix cannot be an array");
     EXPECT_EQ(dense_error("%%MatrixMarket matrix array real general\n2 1\n1\nnan\n"),
               "bad_input: b.mtx:4: value: 'nan' is not a finite number");
     EXPECT_EQ(dense_error("%%MatrixMarket matrix coordinate real general\n1000000000 1000 1\n1 1 1\n"),

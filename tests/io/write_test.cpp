@@ -139,7 +139,7 @@ TEST(AtomicFile, UnwritablePathsAreIoErrorsThatNameThem) {
     };
     expect(dir.file("missing/x.mtx"), "cannot create: No such file or directory");
     expect(dir.write("file", "text") + "/x.mtx", "cannot create: Not a directory");
-    expect(dir.file(""), "is a directory, cannot be written");
+    expect(dir.file(""), "this is a directory, not a file");
 }
 
 TEST(AtomicFile, ReadOnlyTargetsAreLeftAlone) {

@@ -99,7 +99,7 @@ TEST_F(MpiExchange, EndsOnAllRanksIfOneHasNoMemoryForABlock) {
         auto const outcome = exchange.finish();
         limit.reset();
         EXPECT_EQ(outcome.status, Status::out_of_memory);
-        EXPECT_EQ(outcome.message, "process 0: no memory for a message of 67108928 bytes");
+        EXPECT_EQ(outcome.message, "process 0: not enough memory for a message of 67108928 bytes");
         all_to_all(all, exchange_options(threads), {.blocks = 5});
     }
 }

@@ -159,7 +159,7 @@ TEST(WorkerTeamFailures, ReportsGraphsWhoseCountsAreWrong) {
     graph.successors[1] = 4;
     expect("task 4 does not exist", graph);
     graph.successor_ptr.pop_back();
-    expect("successor_ptr and num_predecessors do not fit together", graph);
+    expect("successor_ptr and num_predecessors are inconsistent", graph);
 }
 
 TEST(WorkerTeamFailures, RefusesNestedCalls) {

@@ -336,7 +336,7 @@ TEST(IncompleteMethod, RefusesCallsThatNeedCompleteFactors) {
     Solver<double> solver(with_ilu());
     solver.factorize(a);
     auto const refuses = [&](auto const& call) {
-        return throws_error(Status::usage, "needs complete factors, and the method is ilu", call);
+        return throws_error(Status::usage, "needs complete factors, but the method is ilu", call);
     };
     EXPECT_TRUE(refuses([&] { std::ignore = solver.inertia(); }));
     EXPECT_TRUE(refuses([&] { std::ignore = solver.determinant(); }));

@@ -265,7 +265,7 @@ TEST(MemoryLimit, EndsTheSearchForFill) {
                 Solver<double> solver(mine, comm);
                 auto const part = on_process_0(comm, a);
                 EXPECT_TRUE(throws_error(Status::out_of_memory,
-                                         "fill of level 20 needs more memory than the limit of 8000000 bytes",
+                                         "level of fill 20 needs more memory than the limit of 8000000 bytes",
                                          [&] { solver.analyze(part); }));
                 mine.levels = 0;
                 solver.set_options(mine);

@@ -167,7 +167,7 @@ TEST(Pivoting, DoesNotCountAReplacedPivotOfARegularMatrixAsZero) {
     options.pivot_threshold = 1e-13;
     auto solver = factorized(with_a_small_row(900, 5e-14), options);
     ASSERT_EQ(solver.report().factor.pivots_replaced, 1);
-    char const* const reason = "not certainly singular";
+    char const* const reason = "not certain that the matrix is singular";
     EXPECT_TRUE(throws_error(Status::inaccurate, reason, [&] { (void)solver.inertia(); }));
     EXPECT_TRUE(throws_error(Status::inaccurate, reason, [&] { (void)solver.determinant(); }));
 }

@@ -185,7 +185,7 @@ TEST(Trace, CountsMessagesThatArriveBeforeTheyAreSent) {
     EXPECT_EQ(again.earliest_by(), 800);
     std::string const text = to_text(again, statistics(again, whole(again)));
     EXPECT_NE(text.find("within 850 ns of that of P0"), std::string::npos);
-    EXPECT_NE(text.find("2 messages arrived before being sent, by at most 800 ns"), std::string::npos);
+    EXPECT_NE(text.find("2 messages arrived up to 800 ns before being sent"), std::string::npos);
     EXPECT_EQ(text.find("the errors of the clocks are smaller"), std::string::npos);
     parts.metadata[clock_error_key] = "350 ns";
     Trace const worse(parts);

@@ -163,7 +163,7 @@ class Parser {
                 if (&one == subcommand) names.push_back(known.long_name());
                 if (known.long_name() == option) owners.push_back(one.name);
             }
-        if (!subcommand) return fmt::format("'{}' stands where a command is expected", option);
+        if (!subcommand) return fmt::format("expected a command, not '{}'", option);
         if (!owners.empty())
             return fmt::format("{} has no option '{}'; {} {} it", subcommand->name, option,
                                fmt::join(owners, ", "), owners.size() == 1 ? "has" : "have");

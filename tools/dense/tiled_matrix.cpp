@@ -35,7 +35,7 @@ TiledMatrix::TiledMatrix(DenseKind kind, TileGrid const& grid, TileOwners owners
     // The arenas may fit one by one, but not together.
     if (std::uint64_t const available = available_memory_bytes(); total > available)
         throw Error(Status::out_of_memory,
-                    fmt::format("the tiles need {} bytes, and {} are available", total, available));
+                    fmt::format("the tiles need {} bytes, but {} are available", total, available));
     for (std::size_t a = 0; a < arenas_.size(); ++a)
         if (bytes[a] > 0) arenas_[a] = Arena(bytes[a], allocation);
     tiles_.assign(num_tiles, nullptr);

@@ -210,8 +210,8 @@ contains
     end subroutine
 
     ! Copies the factors into sparse matrices, which the solver keeps until they change. entries: the numbers of nonzeros of L,
-    ! D and U; 0 for a factor that there is not. With p and q of get_permutations, A(p, p) = L L^H, L L^T, L D L^H or L D L^T, and
-    ! A(p, q) = L U.
+    ! D and U; 0 for a factor that does not exist. With p and q of get_permutations, A(p, p) = L L^H, L L^T, L D L^H or L D L^T,
+    ! and A(p, q) = L U.
     subroutine factors(self, entries, status)
         class(espalier_solver), intent(inout) :: self
         integer(int64), intent(out) :: entries(3)

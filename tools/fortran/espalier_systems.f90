@@ -1,5 +1,5 @@
-! A system of the Fortran interface: options, matrix, steps. The module espalier extends it by the results, and only that
-! one uses this module; programs use that one.
+! A system of the Fortran interface: options, matrix, steps. The module espalier adds the results. Programs use only the
+! module espalier.
 module espalier_systems
     use, intrinsic :: iso_c_binding
     use, intrinsic :: iso_fortran_env, only: int32, int64, real64

@@ -114,7 +114,7 @@ def bound_threads(samples):
 
 def arenas(samples, policy):
     """Returns the bytes on each node for each mapping that can be an arena of coefficients: all its pages exist
-    and are placed according to the policy, but for less than a huge page at its end, because its size is rounded up.
+    and are placed according to the policy, except for less than a huge page at its end, because its size is rounded up.
     Buffers of BLAS are placed like local arenas but are almost empty. The
     global arena is the largest of many mappings without a policy. Uses the sample with the most bytes.
     """

@@ -40,7 +40,7 @@ std::string clocks_text(Trace const& trace) {
                            : fmt::format("the clocks of the processes are within {} of that of P0\n",
                                          readable_time(error));
     if (trace.early_messages() > 0)
-        text += fmt::format("{} arrived before being sent, by at most {}, and shown as arriving at once{}\n",
+        text += fmt::format("{} arrived up to {} before being sent; shown as arriving immediately{}\n",
                             counted(trace.early_messages(), "message"), readable_time(trace.earliest_by()),
                             trace.earliest_by() > 2 * error ? "; the errors of the clocks are smaller" : "");
     return text;
@@ -103,7 +103,7 @@ std::string to_text(Trace const& trace, Statistics const& statistics, std::size_
         text += counted(trace.dropped_events(), "event") +
                 " dropped for lack of memory; the lost time counts as unrecorded\n";
     if (trace.unmatched_messages() > 0)
-        text += counted(trace.unmatched_messages(), "message") + " with one end only\n";
+        text += counted(trace.unmatched_messages(), "message") + " with only one end in the trace\n";
     return text + clocks_text(trace);
 }
 

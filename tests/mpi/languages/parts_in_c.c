@@ -167,7 +167,7 @@ static void faults_are_everywhere(espalier_solver* solver, problem const* p) {
                espalier_refactorize_part(solver, part.entries + faulty, part.values));
     EVERYWHERE(ESPALIER_USAGE, "values is null",
                espalier_set_values_part(solver, part.entries, faulty ? NULL : part.values));
-    EVERYWHERE(ESPALIER_USAGE, "rows together",
+    EVERYWHERE(ESPALIER_USAGE, "rows in total",
                espalier_drive_rows(solver, none, 1, rows - faulty, x, ld, x, ld));
     EVERYWHERE(ESPALIER_USAGE, "rows = -1",
                espalier_drive_rows(solver, none, 1, faulty ? -1 : rows, x, ld, x, ld));

@@ -160,7 +160,7 @@ contains
         end if
         call check(status == espalier_usage .and. index(solver%message(), 'different sizes') > 0, 'lengths of parts')
         call solver%set_csc_part(1.5, start(first:last + 1) - begin + 1, row(begin:end), value(begin:end), status=status)
-        call check(status == espalier_bad_input, 'an order that is no integer')
+        call check(status == espalier_bad_input, 'an order that is not an integer')
         call solver%drive_rows(b(:, 1), x(:, 1))
     end subroutine
 

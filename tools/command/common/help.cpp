@@ -18,7 +18,7 @@ std::string_view status_meaning(Status status) {
         "llh found a pivot that is not positive",
         "solved, but the backward error is above the tolerance",
         "--max-memory, or the memory of the machine, would be exceeded",
-        "understood, but not in this version or build",
+        "valid, but not available in this version or build",
         "interrupted"};
     static_assert(std::size(meanings) == std::size(spellings<Status>));
     return meanings[static_cast<std::size_t>(status)];

@@ -176,8 +176,8 @@ void declare_compare(OptionSet& set, CompareOptions& options) {
     OptionText vary{
         "--vary", "NAME=VALUE,...",
         "values of an option to compare: schedule=static,dynamic or threads=1,2,4; given several times, all "
-        "combinations are run; NAME is any setting of the library, nrhs, or processes (of those that mpirun "
-        "started, or that are simulated)"};
+        "combinations are run; NAME is any option of the library, nrhs, or processes (how many of those that "
+        "mpirun started take part, or how many are simulated)"};
     for (std::string_view const name : option_names()) vary.choices.push_back(fmt::format("{}=", name));
     vary.choices.insert(vary.choices.end(), {"nrhs=", "processes="});
     set.value(vary, [&options](std::string const& text) { take_variation(options, text); }, true);
@@ -212,9 +212,11 @@ void check(CompareOptions const& options) {
         if (!options.is_simulated() && wanted > num_processes())
             throw Error(
                 Status::usage,
-                fmt::format("{} processes are needed, and {} started: start with 'mpirun -n {}', or name a "
+                fmt::format("{} processes are needed, but {} started; start with 'mpirun -n {}', or name a "
                             "machine with --simulate",
-                            wanted, num_processes() == 1 ? "one is" : fmt::format("{} are", num_processes()),
+                            wanted,
+                            num_processes() == 1 ? "only one was"
+                                                 : fmt::format("only {} were", num_processes()),
                             wanted));
     }
     if (options.is_simulated() && !options.run.library.topology.empty())

@@ -98,11 +98,12 @@ std::string note_on_noise(CompareRecord const& record) {
     std::vector<double> spreads;
     for (CompareRow const& row : record.rows)
         if (row.runs.size() > 1) spreads.push_back(row.spread());
-    if (spreads.empty()) return "note        one run each: differences may be chance\n";
-    return fmt::format("note        medians of {} runs, each case in turn; (slowest - fastest) / median is "
-                       "{:.1f} % in the median over the rows,\n            and {:.1f} % at most: smaller "
-                       "differences may be chance\n",
-                       record.asked.repeat, 100 * median(spreads), 100 * std::ranges::max(spreads));
+    if (spreads.empty()) return "note        one run for each row: differences may be chance\n";
+    return fmt::format(
+        "note        medians of {} runs, with the rows in turn; (slowest - fastest) / median is "
+        "{:.1f} % in the median over the rows,\n            and {:.1f} % at most: smaller "
+        "differences may be chance\n",
+        record.asked.repeat, 100 * median(spreads), 100 * std::ranges::max(spreads));
 }
 
 // The number of rows with each note.
@@ -127,8 +128,8 @@ std::string compare_text(CompareRecord const& record) {
     if (!record.asked.is_simulated()) {
         text += note_on_noise(record);
         if (!record.kept && record.asked.repeat > 1)
-            text += fmt::format("note        the factors of all cases would need {}, and there are {}: "
-                                "made anew for each run\n",
+            text += fmt::format("note        the factors of all rows need {}, but {} are available: each run "
+                                "allocates them again\n",
                                 readable_bytes(record.kept_bytes), readable_bytes(record.spare_bytes));
     }
     for (auto const& [note, rows] : rows_with_notes(record))

@@ -164,7 +164,7 @@ std::string dense_help() {
   espalier dense --threads 2 --trace run.paje && espalier trace run.paje --png run.png
   espalier dense --n 16384 --tile 512 --simulate 'numa:24 core:8' --rate 16 --schedule places
 
-Factorizes a random dense matrix in tiles, with the threads and policies that factorize sparse
+The command factorizes a random dense matrix in tiles, with the threads and policies for sparse
 matrices, to compare schedules on a simple task graph. All policies give the same bits. The error is
 |A - L L^T| / |A|, or the larger of |A - Q R| / |A| and |I - Q^T Q| / sqrt(n), estimated with random
 vectors; the exit code is 7 if it is above the tolerance.

@@ -74,9 +74,9 @@ std::string text_of(DenseSimulation const& record) {
                         readable_seconds(record.seconds()), readable_seconds(record.critical_path_s),
                         readable_seconds(record.work_s / all));
     text += fmt::format("speed       {:.1f} GF/s\n", record.gflops());
-    text +=
-        fmt::format("memory      {:.1f} % of the bytes on the own NUMA node; tasks take {:.1f} % longer\n",
-                    100 * record.result.local_share, 100 * record.memory_s() / record.work_s);
+    text += fmt::format(
+        "memory      {:.1f} % of the bytes on the worker's NUMA node; tasks take {:.1f} % longer\n",
+        100 * record.result.local_share, 100 * record.memory_s() / record.work_s);
     text += fmt::format("idle        {:.1f} %\n", 100 * record.result.idle());
     text += fmt::format("steals      {}\n", steals_text(record.result.steals_by_distance));
     return text;

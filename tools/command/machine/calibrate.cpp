@@ -76,7 +76,7 @@ std::string calibration_text(CalibrationResult const& calibration) {
                         "{:.2f} GB/s\n",
                         costs.memory.one / 1e9, costs.memory.all / 1e9, costs.network ? "" : " as shipped",
                         network.latency * 1e6, network.bandwidth / 1e9);
-    text += calibration.file.empty() ? "  not kept: there is no cache directory that can be written\n"
+    text += calibration.file.empty() ? "  not kept: no cache directory is writable\n"
                                      : fmt::format("  kept in {}\n", calibration.file);
     return text;
 }

@@ -61,8 +61,8 @@ template <class T> void simulate_as(Run& run, SimulateOptions const& options, Ma
     record.simulation = SimulationFacts{options.machine, timer.seconds()};
     if (model.shares_cores())
         record.report.notes.push_back(
-            fmt::format("the {} threads of a process share {}: a task takes longer by the number "
-                        "of tasks on its core",
+            fmt::format("the {} threads of a process share {}: the time of a task is multiplied by the "
+                        "number of tasks on its core",
                         model.threads, counted(model.cores, "core")));
     run.stop_clock();
     run.print_results();

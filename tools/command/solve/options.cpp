@@ -33,7 +33,7 @@ void check_incomplete(RunOptions const& run) {
     Factorization const kind = library.factorization;
     if (kind != Factorization::automatic && kind != Factorization::llh && kind != Factorization::lu)
         refuse_together(fmt::format("--factorization {}", to_string(kind)), ilu,
-                        "incomplete factorizations are auto, llh and lu");
+                        "an incomplete factorization needs auto, llh or lu");
     require_runtime(library.runtime);
 }
 
@@ -93,10 +93,11 @@ void add_right_hand_sides(OptionSet& set, RunOptions& run) {
 void add_input(OptionSet& set, RunOptions& run) {
     static constexpr std::array<char const*, 2> ways{"root", "distributed"};
     set.group("System");
-    set.choice({"--input", "HOW",
-                "under mpirun, the first process reads the matrix and the right-hand sides, or each process "
-                "reads its part of a Matrix Market file, which all processes must see [root]"},
-               ways, [&run](std::size_t way) { run.read_by_parts = way == 1; });
+    set.choice(
+        {"--input", "HOW",
+         "how processes under mpirun read the matrix and the right-hand sides: the first process reads "
+         "them, or each process reads its part of a Matrix Market file, to which all need access [root]"},
+        ways, [&run](std::size_t way) { run.read_by_parts = way == 1; });
 }
 
 void add_json(OptionSet& set, std::string& json, std::string const& what) {
@@ -106,7 +107,7 @@ void add_json(OptionSet& set, std::string& json, std::string const& what) {
 
 void add_quiet(OptionSet& set, bool& quiet) {
     set.group("Output");
-    set.flag({"--quiet", "", "print nothing but errors"}, quiet);
+    set.flag({"--quiet", "", "print only errors"}, quiet);
 }
 
 void add_verbose(OptionSet& set, bool& verbose) {

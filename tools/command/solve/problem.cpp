@@ -49,15 +49,15 @@ template <class T> DenseMatrix<T> from_file(RunOptions const& options, Index n) 
                                         options.rhs));
             if (b.rows != n)
                 throw Error(Status::bad_input,
-                            fmt::format("{}: the right-hand side has {} rows, the matrix {}", options.rhs,
-                                        b.rows, n));
+                            fmt::format("{}: the right-hand side has {} rows, but the matrix has {}",
+                                        options.rhs, b.rows, n));
             if (options.nrhs && *options.nrhs != b.cols)
                 throw Error(Status::usage,
                             fmt::format("--nrhs {} contradicts {}, which has {}", *options.nrhs, options.rhs,
                                         counted(b.cols, "column")));
             if constexpr (is_complex<From> && !is_complex<T>)
                 throw Error(Status::usage,
-                            fmt::format("{}: the right-hand side is complex, the system real; add "
+                            fmt::format("{}: the right-hand side is complex, but the system is real; add "
                                         "--precision {}",
                                         options.rhs, to_string(scalar_of<std::complex<Real<T>>>)));
             for (Index j = 0; j < b.cols; ++j)
@@ -89,7 +89,7 @@ NamedMatrix read_or_generate(RunOptions const& options) {
         options.matrix.find('/') == std::string::npos)
         throw Error(Status::io_error,
                     fmt::format("'{}' is neither a file nor a generator such as lap3d:20{}; 'espalier "
-                                "generate --help' lists those",
+                                "generate --help' lists the generators",
                                 options.matrix, similar_generator(options.matrix)));
     if (options.read_by_parts && num_processes() > 1 &&
         options.matrix != "-") // only process 0 has standard input
@@ -159,13 +159,13 @@ template <class T> DenseMatrix<T> right_hand_sides(RunOptions const& options, In
     auto const available = static_cast<double>(available_memory_bytes());
     if (needed > available)
         throw Error(Status::out_of_memory,
-                    fmt::format("right-hand sides and solutions (nrhs = {}) need {}, and {} are available",
+                    fmt::format("right-hand sides and solutions (nrhs = {}) need {}, but {} are available",
                                 nrhs, readable_bytes(needed), readable_bytes(available)));
     double const both = needed / 3 * 2;
     if (std::uint64_t const limit = options.library.max_memory;
         limit > 0 && both > static_cast<double>(limit))
         throw Error(Status::out_of_memory,
-                    fmt::format("right-hand sides and solutions (nrhs = {}) need {}, and the limit is {}",
+                    fmt::format("right-hand sides and solutions (nrhs = {}) need {}, but the limit is {}",
                                 nrhs, readable_bytes(both), readable_bytes(static_cast<double>(limit))));
     bool const is_random = options.rhs == "random";
     return is_made(options.rhs) ? generated<T>(n, nrhs, is_random) : from_file<T>(options, n);

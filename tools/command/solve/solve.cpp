@@ -55,7 +55,8 @@ std::string shortcoming(RunRecord const& record, bool finite) {
             : record.asked.library.splitting == Splitting::two_d
                 ? "; --pivoting auto without --split 2d avoids this unless the matrix is singular"
                 : "; --pivoting auto avoids this unless the matrix is singular");
-    if (finite && record.asked.library.refine == RefineMethod::none) message += "; allow refinement";
+    if (finite && record.asked.library.refine == RefineMethod::none)
+        message += "; --refine auto may reduce it";
     return message;
 }
 

@@ -81,7 +81,7 @@ trace::Window window_of(trace::Trace const& trace, std::string const& phase, Tra
         phase == "all" ? trace::whole(trace) : trace::phase(trace, phase).value_or(trace::whole(trace));
     trace::Window const part = cut(window, options);
     if (part.begin >= part.end)
-        throw Error(Status::usage, fmt::format("--from and --to leave nothing of '{}', which takes {} s",
+        throw Error(Status::usage, fmt::format("--from and --to select no part of '{}', which takes {} s",
                                                phase, double(window.end - window.begin) / 1e9));
     return part;
 }
@@ -192,7 +192,10 @@ void declare_trace(OptionSet& set, TraceOptions& options) {
              options.phase);
     add_seconds(set, {"--from", "S", "start of the window, in seconds from the start of the phase [0]"},
                 options.from);
-    add_seconds(set, {"--to", "S", "end of the window, likewise [the end of the phase]"}, options.to);
+    add_seconds(
+        set,
+        {"--to", "S", "end of the window, in seconds from the start of the phase [the end of the phase]"},
+        options.to);
     set.text({"--compare", "PREDICTED_FILE",
               "trace of a prediction, as 'espalier analyze --trace' writes it: report its error, and draw "
               "both in one picture"},
@@ -244,9 +247,9 @@ std::string trace_help() {
 
 The table has a line for each thread: the share of its time in tasks (busy), in messages (comm.),
 in the search for tasks (overhead), without work (idle), and not recorded. The critical path is the
-longest chain of tasks that had to wait for each other: more threads do not make the phase shorter
-than that. Idle time is black in pictures. States narrower than a pixel are mixed by their times,
-not dropped. ViTE opens the same files.
+longest chain of tasks that had to wait for each other: no number of threads makes the phase
+shorter. Idle time is black in pictures. States narrower than a pixel are blended in proportion to
+their times, not dropped. ViTE opens the same files.
 )";
 }
 

@@ -130,9 +130,8 @@ template <class T> class BoundSolver final : public AnySolver {
             if (!analyzed_as_) analyze_now(matrix);
             Stored const stored = in_analyzed_form(matrix);
             if (!stored)
-                throw Error(Status::usage,
-                            "the matrix to factorize has another pattern or symmetry than the one "
-                            "that was analyzed; call analyze again");
+                throw Error(Status::usage, "the pattern or the symmetry of the matrix differs from the one "
+                                           "that was analyzed; call analyze again");
             pattern_ = stored; // The matrix before it is not needed any more.
             solver_->factorize(*stored);
             factorized_ = stored;

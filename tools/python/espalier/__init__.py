@@ -5,7 +5,7 @@
     factor = espalier.cholesky(A)           # or ldl, lu: a factor object
     solver = espalier.Solver(threads=4)     # single steps, options and report
 
-Every solution is checked. A backward error above the tolerance gives an AccuracyWarning.
+Every solution is checked. A backward error above the tolerance causes an AccuracyWarning.
 """
 
 from numpy import __version__ as _numpy_version

@@ -37,7 +37,7 @@ class Bar:
 
 
 class NotebookBar(Bar):
-    """A progress bar in the output of a notebook, which follows carriage returns but is no terminal."""
+    """A progress bar in the output of a notebook, which is not a terminal but interprets carriage returns."""
 
     length = 0
 

@@ -104,7 +104,7 @@ Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 class Factors(NamedTuple):
     """The factors of A as CSC matrices: A[p][:, q] = L U, L D L^H or L L^H, with the arrays of indices p and q. D is None
-    for cholesky and lu, U for all but lu; q is equal to p but for lu. L has a unit diagonal but for cholesky."""
+    for cholesky and lu, U for all but lu; q equals p except for lu. L has a unit diagonal except for cholesky."""
 
     L: Any
     D: Any

@@ -119,8 +119,8 @@ class SymmetricFactor(Factor):
         return self._solve_half(self._solve_half(b, False), True)
 
     def inv(self) -> Any:
-        """A^-1 as a CSC matrix. Most inverses are dense; selected_inverse() and inverse_diagonal() have what of them is often
-        needed, for less memory."""
+        """A^-1 as a CSC matrix. Most inverses are dense. selected_inverse() and inverse_diagonal() compute the entries
+        that are needed most often, in less memory."""
         return sparse.csc_matrix(self.solve_A(sparse.identity(self.shape[0], self.dtype, format="csc")))
 
     def cholesky(self, A: Any, beta: float = 0) -> SymmetricFactor:
