@@ -4,6 +4,7 @@
 // exact.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -15,6 +16,11 @@
 namespace espalier::trace {
 
 using Nanoseconds = std::int64_t;
+
+/// Rounds a time in seconds.
+inline Nanoseconds nanoseconds(double seconds) {
+    return std::llround(seconds * 1e9);
+}
 
 /// Containers form a tree of four levels: machine > process > NUMA node > thread.
 enum class Place : std::uint8_t { machine, process, node, thread };

@@ -16,10 +16,7 @@ namespace {
 
 using trace::Kind;
 using trace::Nanoseconds;
-
-Nanoseconds nanoseconds(double seconds) {
-    return std::llround(seconds * 1e9);
-}
+using trace::nanoseconds;
 
 class PredictedTrace {
   public:

@@ -3,8 +3,6 @@
 
 #include <cstring>
 #include <new>
-#include <stdexcept>
-#include <system_error>
 
 #include "comm/fortran_handle.hpp"
 
@@ -41,27 +39,6 @@ espalier_status espalier_solver::fail(espalier::Status status, std::string_view 
     std::memcpy(message + kept, cut.data(), cut.size());
     message[kept + cut.size()] = '\0';
     return static_cast<espalier_status>(status);
-}
-
-espalier_status espalier_solver::fail_with_current_exception() noexcept {
-    using espalier::Status;
-    try {
-        throw;
-    } catch (espalier::Error const& error) {
-        return fail(error.status(), error.what());
-    } catch (std::bad_alloc const&) {
-        return fail(Status::out_of_memory, "out of memory");
-    } catch (std::length_error const&) {
-        return fail(Status::out_of_memory, "an array would be larger than the address space");
-    } catch (std::system_error const& error) { // a thread cannot be started
-        bool const scarce = error.code() == std::errc::resource_unavailable_try_again ||
-                            error.code() == std::errc::not_enough_memory;
-        return fail(scarce ? Status::out_of_memory : Status::internal, error.what());
-    } catch (std::exception const& error) {
-        return fail(Status::internal, error.what());
-    } catch (...) {
-        return fail(Status::internal, "a callback threw an object that is not a std::exception");
-    }
 }
 
 void espalier_version(int* major, int* minor, int* patch) {

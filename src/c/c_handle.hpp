@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "c/c_session.hpp"
+#include "core/error.hpp"
 #include "espalier/report.hpp"
 
 namespace espalier {
@@ -38,8 +39,6 @@ struct espalier_solver {
 
     /// Stores the text, shortened to the buffer, and returns the status. Allocates nothing.
     espalier_status fail(espalier::Status status, std::string_view text) noexcept;
-    /// Stores the message of the current exception, and returns its status. Allocates nothing.
-    espalier_status fail_with_current_exception() noexcept;
 };
 
 namespace espalier {
@@ -71,7 +70,8 @@ template <class Body> espalier_status guarded_reading(espalier_solver* solver, B
         body(*solver);
         return ESPALIER_OK;
     } catch (...) {
-        return solver->fail_with_current_exception();
+        Error const error = current_error();
+        return solver->fail(error.status(), error.what());
     }
 }
 

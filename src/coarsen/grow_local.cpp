@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "coarsen/super_steps.hpp"
-#include "core/error.hpp"
 
 namespace espalier {
 

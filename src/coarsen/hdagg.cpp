@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "coarsen/super_steps.hpp"
-#include "core/error.hpp"
 
 namespace espalier {
 

@@ -1,7 +1,6 @@
 #include "comm/block_pool.hpp"
 
 #include <cstring>
-#include <new>
 
 #include "core/mix_bits.hpp"
 

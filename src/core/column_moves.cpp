@@ -1,7 +1,5 @@
 #include "core/column_moves.hpp"
 
-#include <algorithm>
-
 namespace espalier {
 
 // Position p of the panel waits for column perm[p]. If that lies in the panel, its position is free after the

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/scalar.hpp"
+#include "espalier/types.hpp"
 
 namespace espalier {
 

@@ -36,7 +36,7 @@ Error converted_error() {
     } catch (std::exception const& error) {
         return {Status::internal, error.what()};
     } catch (...) {
-        return {Status::internal, "an exception of unknown type"};
+        return {Status::internal, "a callback threw an object that is not a std::exception"};
     }
 }
 

@@ -47,7 +47,6 @@ class Interrupt {
     void check() {
         if (requested()) throw Error(Status::cancelled, "cancelled by the caller");
     }
-    [[nodiscard]] std::atomic<bool> const& flag() const noexcept { return requested_; }
 
   private:
     using Clock = std::chrono::steady_clock;

@@ -1,5 +1,8 @@
 #include "distributed/deal.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace espalier {
 
 std::vector<std::byte> deal_out(Communicator const& comm, FunctionRef<void(Packer&, int)> pack) {
@@ -34,6 +37,20 @@ Owners::Owners(DistributedRows const& all) {
         for (auto const count : counts) begin.push_back(begin.back() + count);
     });
     rows = gather_joined<Index>(all.comm(), numbers, 0);
+}
+
+RowPlaces::RowPlaces(Owners const& owners) : owner(owners.rows.size()), place(owners.rows.size()) {
+    for (int r = 0; r + 1 < std::ssize(owners.begin); ++r) {
+        auto const rows = owners.rows_of(r);
+        for (Index l = 0; l < std::ssize(rows); ++l) {
+            owner[rows[l]] = r;
+            place[rows[l]] = l;
+        }
+    }
+}
+
+void RowPlaces::sort(std::span<Index> numbers) const {
+    std::ranges::sort(numbers, {}, [&](Index i) { return std::pair(owner[i], place[i]); });
 }
 
 } // namespace espalier

@@ -28,4 +28,14 @@ struct Owners {
     }
 };
 
+/// Where the rows of the matrix lie, by row. Process 0 only.
+struct RowPlaces {
+    std::vector<int> owner;
+    std::vector<Index> place; ///< The number of the row at its owner.
+
+    explicit RowPlaces(Owners const& owners);
+    /// Sorts rows by owner, and those of an owner by place.
+    void sort(std::span<Index> numbers) const;
+};
+
 } // namespace espalier

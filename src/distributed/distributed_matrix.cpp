@@ -70,15 +70,7 @@ struct LocalPattern {
 // Creates the patterns of all processes, one at a time, from the whole matrix.
 class PatternDealer {
   public:
-    PatternDealer(Owners const& owners, Index n) : owners_(owners), owner_(n), place_(n), number_(n) {
-        for (int r = 0; r + 1 < std::ssize(owners.begin); ++r) {
-            auto const rows = owners.rows_of(r);
-            for (Index l = 0; l < std::ssize(rows); ++l) {
-                owner_[rows[l]] = r;
-                place_[rows[l]] = l;
-            }
-        }
-    }
+    PatternDealer(Owners const& owners, Index n) : owners_(owners), places_(owners), number_(n) {}
 
     LocalPattern pattern_of(int r, std::span<Offset const> col_ptr, std::span<Index const> row_ind) {
         auto const columns = owners_.rows_of(r);
@@ -91,24 +83,21 @@ class PatternDealer {
                                    row_ind.begin() + col_ptr[j + 1]);
         std::vector<Index> remote;
         for (Index const i : pattern.row_ind)
-            if (owner_[i] != r) remote.push_back(i);
-        std::sort(remote.begin(), remote.end(), [&](Index i, Index j) {
-            return owner_[i] != owner_[j] ? owner_[i] < owner_[j] : place_[i] < place_[j];
-        });
+            if (places_.owner[i] != r) remote.push_back(i);
+        places_.sort(remote);
         remote.erase(std::unique(remote.begin(), remote.end()), remote.end());
         pattern.wanted.resize(owners_.begin.size() - 1);
         for (Index h = 0; h < std::ssize(remote); ++h) {
             number_[remote[h]] = std::ssize(columns) + h;
-            pattern.wanted[owner_[remote[h]]].push_back(place_[remote[h]]);
+            pattern.wanted[places_.owner[remote[h]]].push_back(places_.place[remote[h]]);
         }
-        for (Index& i : pattern.row_ind) i = owner_[i] == r ? place_[i] : number_[i];
+        for (Index& i : pattern.row_ind) i = places_.owner[i] == r ? places_.place[i] : number_[i];
         return pattern;
     }
 
   private:
     Owners const& owners_;
-    std::vector<int> owner_;
-    std::vector<Index> place_;  // at the owner
+    RowPlaces places_;
     std::vector<Index> number_; // number of each remote row on the process whose pattern is created
 };
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "core/buffer.hpp"

@@ -31,21 +31,14 @@ template <class Archive> void describe(Archive& archive, BlockPattern& pattern) 
 template <class T> class BlockDealer {
   public:
     BlockDealer(Owners const& owners, CscMatrix<T> const& whole, Index unit, std::span<Index const> labels)
-        : owners_(owners), whole_(whole), unit_(unit), labels_(labels), owner_(whole.cols),
-          place_(whole.cols), number_(whole.cols, -1), overlap_(owners.begin.size() - 1) {
-        for (int r = 0; r < processes(); ++r) {
-            auto const rows = owners.rows_of(r);
-            for (Index l = 0; l < std::ssize(rows); ++l) {
-                owner_[rows[l]] = r;
-                place_[rows[l]] = l;
-            }
-        }
+        : owners_(owners), whole_(whole), unit_(unit), labels_(labels), places_(owners),
+          number_(whole.cols, -1), overlap_(owners.begin.size() - 1) {
         for (Index j = 0; j < whole.cols; ++j)
             for (Offset const p : whole.entries_of(j)) {
                 Index const i = whole.row_ind[p];
-                if (owner_[i] == owner_[j]) continue;
-                overlap_[owner_[i]].push_back(j / unit);
-                overlap_[owner_[j]].push_back(i / unit);
+                if (places_.owner[i] == places_.owner[j]) continue;
+                overlap_[places_.owner[i]].push_back(j / unit);
+                overlap_[places_.owner[j]].push_back(i / unit);
             }
         for (auto& groups : overlap_) {
             std::ranges::sort(groups);
@@ -62,18 +55,16 @@ template <class T> class BlockDealer {
         std::vector<Index> remote;
         for (Index k = 0; k < std::ssize(rows); ++k) {
             number_[rows[k]] = k;
-            if (owner_[rows[k]] == r)
-                pattern.own_place[place_[rows[k]]] = k;
+            if (places_.owner[rows[k]] == r)
+                pattern.own_place[places_.place[rows[k]]] = k;
             else
                 remote.push_back(rows[k]);
             if (!labels_.empty() && k % unit_ == 0) pattern.labels.push_back(labels_[rows[k] / unit_]);
         }
-        std::ranges::sort(remote, [&](Index i, Index j) {
-            return owner_[i] != owner_[j] ? owner_[i] < owner_[j] : place_[i] < place_[j];
-        });
+        places_.sort(remote);
         pattern.wanted.resize(processes());
         for (Index const i : remote) {
-            pattern.wanted[owner_[i]].push_back(place_[i]);
+            pattern.wanted[places_.owner[i]].push_back(places_.place[i]);
             pattern.overlap_place.push_back(number_[i]);
         }
         for (Index const j : rows) {
@@ -104,8 +95,7 @@ template <class T> class BlockDealer {
     CscMatrix<T> const& whole_;
     Index unit_;
     std::span<Index const> labels_;
-    std::vector<int> owner_;
-    std::vector<Index> place_;                // at the owner
+    RowPlaces places_;
     std::vector<Index> number_;               // in the block that is created, or -1
     std::vector<std::vector<Index>> overlap_; // groups of rows in the overlap of each process
 };

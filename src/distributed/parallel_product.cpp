@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/scalar.hpp"
+#include "matrix/column_shares.hpp"
 #include "matrix/spmv.hpp"
 
 namespace espalier {
@@ -22,10 +23,7 @@ std::vector<ColumnsAndRows> divide(int count, std::span<Offset const> col_ptr,
     std::vector<ColumnsAndRows> parts(count);
     Index begin = 0;
     for (int p = 0; p < count; ++p) {
-        Offset const entries = p + 1 == count ? col_ptr.back() : col_ptr.back() / count * (p + 1);
-        Index const end =
-            p + 1 == count ? std::ssize(col_ptr) - 1
-                           : std::lower_bound(col_ptr.begin(), col_ptr.end() - 1, entries) - col_ptr.begin();
+        Index const end = first_of_share(col_ptr, p + 1, count);
         IndexRange rows{begin, end};
         for (Index const i : row_ind.subspan(col_ptr[begin], col_ptr[end] - col_ptr[begin]))
             rows = {std::min(rows.first, i), std::max(rows.last, i + 1)};

@@ -7,6 +7,7 @@
 #include "core/function_ref.hpp"
 #include "distributed/residual_columns.hpp"
 #include "distributed/row_workers.hpp"
+#include "matrix/column_shares.hpp"
 #include "matrix/pattern_fingerprint.hpp"
 #include "runtime/first_touch.hpp"
 #include "runtime/workspace.hpp"
@@ -92,12 +93,7 @@ template <class Sums, class T> class Pass {
     }
 
   private:
-    [[nodiscard]] Index first_column(int part) const {
-        if (part == 0 || part == parts_) return part == 0 ? 0 : a_.cols;
-        auto const at =
-            std::lower_bound(a_.col_ptr.begin(), a_.col_ptr.end() - 1, a_.stored() / parts_ * part);
-        return at - a_.col_ptr.begin();
-    }
+    [[nodiscard]] Index first_column(int part) const { return first_of_share(a_.col_ptr, part, parts_); }
     // One after the last row with entries in these columns, or after the last of these columns.
     [[nodiscard]] Index end_of_rows(IndexRange columns) const {
         Index end = columns.last;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/run_threads.hpp"
+#include "matrix/column_shares.hpp"
 
 namespace espalier {
 
@@ -68,15 +69,8 @@ template <class T> AssemblyMap::AssemblyMap(CscMatrix<T> const& pattern, BlockSt
     int const threads = useful_threads(pattern.stored(), most_threads);
     // Calls visit(position, source) for each entry in the part of the matrix that belongs to a thread.
     auto for_each_entry = [&](int thread, auto visit) {
-        auto const begin_of = [&](int t) {
-            auto const& ptr = pattern.col_ptr;
-            return t == threads
-                       ? pattern.cols
-                       : std::lower_bound(ptr.begin(), ptr.end() - 1, pattern.stored() / threads * t) -
-                             ptr.begin();
-        };
-        Index const end = begin_of(thread + 1);
-        Index j = begin_of(thread);
+        Index const end = first_of_share(pattern.col_ptr, thread + 1, threads);
+        Index j = first_of_share(pattern.col_ptr, thread, threads);
         Offset next_check = pattern.col_ptr[j];
         for (; j < end; ++j) {
             check_after(next_check, pattern.col_ptr[j], interrupt);
@@ -107,12 +101,8 @@ template <class T> AssemblyMap::AssemblyMap(CscMatrix<T> const& pattern, BlockSt
         });
     });
     run_threads(threads, [&](int thread) {
-        auto const begin_of = [&](int t) {
-            return static_cast<CblkId>(
-                std::lower_bound(ptr_.begin(), ptr_.end() - 1, ptr_.back() / threads * t) - ptr_.begin());
-        };
-        CblkId const end = thread + 1 == threads ? structure.num_cblks() : begin_of(thread + 1);
-        find_targets(structure, begin_of(thread), end, interrupt);
+        auto const first_of = [&](int t) { return static_cast<CblkId>(first_of_share(ptr_, t, threads)); };
+        find_targets(structure, first_of(thread), first_of(thread + 1), interrupt);
     });
 }
 

@@ -2,7 +2,6 @@
 // children have left over, and those that came from other processes (left_over.hpp).
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -22,7 +22,6 @@
 #include <span>
 #include <utility>
 
-#include "core/scalar.hpp"
 #include "kernels/view.hpp"
 #include "runtime/delayed_memory.hpp"
 

@@ -136,22 +136,21 @@ template <class T> class FactorizationRun {
         check(interrupt_);
         team_.run_alone(graph, [this](TaskId task, WorkerId worker) { execute(task, worker); });
     }
-    [[nodiscard]] ExchangeStatistics const& exchange() const { return messages_.statistics(); }
-
-    [[nodiscard]] std::int64_t tasks_divided() const {
-        std::int64_t sum = 0;
-        for (auto const& worker : stats_) sum += worker.tasks_divided;
-        return sum;
+    /// Sets the statistics of the tasks and of their messages.
+    void report(FactorizeStats& stats) && {
+        PivotStats pivots;
+        for (auto const& worker : stats_) {
+            pivots += worker.pivots;
+            stats.tasks_divided += worker.tasks_divided;
+        }
+        stats.pivots_replaced = pivots.replaced;
+        stats.negative_pivots = pivots.negative;
+        stats.pivots_delayed = pivots.delayed;
+        stats.pivots = pivots.range;
+        if (delays_) stats.delayed_bytes = delays_->bytes();
+        stats.worker_of_task = std::move(ran_by_);
+        stats.exchange = messages_.statistics();
     }
-
-    std::vector<WorkerId> worker_of_task() && { return std::move(ran_by_); }
-
-    [[nodiscard]] PivotStats total() const {
-        PivotStats sum;
-        for (auto const& worker : stats_) sum += worker.pivots;
-        return sum;
-    }
-    [[nodiscard]] std::uint64_t delayed_bytes() const { return delays_ ? delays_->bytes() : 0; }
 
   private:
     struct alignas(64) WorkerStats { // written only by its worker
@@ -467,25 +466,14 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
         run->prepare();
     });
     RunOptions run_options;
-    if (options.interrupt) {
-        run_options.cancel = &options.interrupt->flag();
-        run_options.should_cancel = [&options] { return options.interrupt->requested(); };
-    }
+    run_options.interrupt = options.interrupt;
     RunStats ran;
     if (alone)
         run->run_alone(plan.factor.graph);
     else
         ran = run->run(rehomed ? *rehomed : plan.factor.graph, *policy, run_options);
-    stats.exchange = run->exchange();
-    PivotStats const pivots = run->total();
-    stats.pivots_replaced = pivots.replaced;
-    stats.negative_pivots = pivots.negative;
-    stats.pivots_delayed = pivots.delayed;
-    stats.pivots = pivots.range;
-    stats.delayed_bytes = run->delayed_bytes();
-    stats.worker_of_task = std::move(*run).worker_of_task();
+    std::move(*run).report(stats);
     stats.steals = ran.steals();
-    stats.tasks_divided = run->tasks_divided();
     stats.moved_bytes = moved_bytes;
     if (!alone)
         all_succeed(options.messaging, [&] { stats.steals_by_distance = policy->steals_by_distance(); });

@@ -8,8 +8,6 @@
 // factors.
 #pragma once
 
-#include <vector>
-
 #include "core/interrupt.hpp"
 #include "espalier/matrix.hpp"
 #include "factor/factor.hpp"

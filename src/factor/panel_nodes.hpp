@@ -3,7 +3,6 @@
 // from the allocation.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>

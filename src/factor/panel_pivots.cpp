@@ -1,7 +1,6 @@
 #include "factor/panel_pivots.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <span>
 #include <vector>
 

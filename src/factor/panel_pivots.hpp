@@ -11,7 +11,6 @@
 #include "factor/delayed_panel.hpp"
 #include "factor/factor.hpp"
 #include "kernels/panel.hpp"
-#include "kernels/product.hpp"
 #include "kernels/threshold.hpp"
 
 namespace espalier {

@@ -16,7 +16,6 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "core/scalar.hpp"

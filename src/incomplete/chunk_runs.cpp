@@ -88,12 +88,10 @@ void ChunkRuns::run_tasks(Tasks& tasks, TaskBody const& body, RunOptions const& 
 
 // In the tree of queues, the candidate of a chunk is the worker for which its rows are stored.
 std::unique_ptr<Policy> ChunkRuns::make_policy_for(TaskGraph const& graph) const {
-    std::vector<int> nodes;
-    for (auto const& place : team_.places()) nodes.push_back(place.node);
     std::vector<WorkerRange> candidates;
     for (WorkerId const home : graph.home) candidates.push_back({home, home + 1});
-    return make_policy(runtime_.schedule, graph, PolicyMachine(nodes, runtime_.node_distances),
-                       {.candidates = &candidates});
+    PolicyMachine const machine(team_.node_of_worker(), runtime_.node_distances);
+    return make_policy(runtime_.schedule, graph, machine, {.candidates = &candidates});
 }
 
 } // namespace espalier

@@ -48,13 +48,11 @@ struct CoarseTasks::Graph {
             other->run(coarse.graph, body);
             return;
         }
-        std::vector<int> nodes;
-        for (auto const& place : team->places()) nodes.push_back(place.node);
+        PolicyMachine const machine(team->node_of_worker(), topology->distances());
         std::vector<WorkerRange> const candidates(coarse.graph.num_tasks(), WorkerRange{0, team->size()});
         ScheduleSettings settings;
         settings.schedule = how.schedule;
-        auto const policy = make_policy(settings, coarse.graph, PolicyMachine(nodes, topology->distances()),
-                                        {.candidates = &candidates});
+        auto const policy = make_policy(settings, coarse.graph, machine, {.candidates = &candidates});
         team->run(coarse.graph, *policy, body);
     }
 };

@@ -12,7 +12,6 @@
 #include "coarsen/coarse_string.hpp"
 #include "coarsen/node_distribution.hpp"
 #include "coarsen/super_steps.hpp"
-#include "core/error.hpp"
 #include "core/run_threads.hpp"
 #include "incomplete/row_arrangement.hpp"
 #include "incomplete/row_groups.hpp"

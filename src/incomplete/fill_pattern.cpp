@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "core/error.hpp"
 #include "core/run_threads.hpp"
 
 namespace espalier {

@@ -27,7 +27,7 @@ class StopRequest {
     void check() noexcept {
         if (!interrupt_ || raised()) return;
         try {
-            if (interrupt_->requested()) throw Error(Status::cancelled, "cancelled by the caller");
+            interrupt_->check();
         } catch (...) { // also exceptions of the caller's function
             error_.capture();
             interrupt_->request();
@@ -189,10 +189,7 @@ IncompleteStructure::factorize_rows(std::vector<std::unique_ptr<RowFactorizer>> 
     StopRequest stop(interrupt);
     std::atomic<bool> has_broken_down = false; // whether any row needs a shift does not depend on their order
     RunOptions options;
-    if (interrupt) {
-        options.cancel = &interrupt->flag();
-        options.should_cancel = [&] { return interrupt->requested(); };
-    }
+    options.interrupt = interrupt;
     std::int64_t const first_task = number_tasks(order_.num_chunks());
     auto const factorize_chunk = [&](std::int32_t chunk, WorkerId w) {
         auto const scope = recorded(w, trace::Kind::factor, first_task + chunk);

@@ -2,7 +2,6 @@
 // aggregation C(length) or T(largest) of row_tasks(), computed in parallel and in a fraction of the time.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "incomplete/row_pattern.hpp"

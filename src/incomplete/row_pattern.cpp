@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "core/error.hpp"
 #include "incomplete/block_sizes.hpp"
 #include "incomplete/dense_blocks.hpp"
 

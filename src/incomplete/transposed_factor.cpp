@@ -3,7 +3,6 @@
 #include <new>
 #include <numeric>
 
-#include "core/error.hpp"
 #include "incomplete/block_sizes.hpp"
 
 namespace espalier {

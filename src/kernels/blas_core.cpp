@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "core/error.hpp"
-
 extern "C" {
 __attribute__((weak)) void openblas_set_num_threads(int);
 __attribute__((weak)) int openblas_get_num_threads();

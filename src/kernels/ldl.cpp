@@ -2,6 +2,7 @@
 // which bounds the entries of L (Ashcraft, Grimes, Lewis 1998): a column is searched, then the row of its
 // largest entry, and so on until an entry is largest in its row and column; it determines a 1x1 or 2x2 pivot.
 #include "kernels/ldl_panel.hpp"
+#include "kernels/pivot_search.hpp"
 #include "kernels/threshold.hpp"
 
 namespace espalier {

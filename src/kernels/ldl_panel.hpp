@@ -16,7 +16,6 @@
 
 #include "kernels/panel.hpp"
 #include "kernels/pivot_block.hpp"
-#include "kernels/pivot_search.hpp"
 #include "kernels/product.hpp"
 
 namespace espalier {

@@ -2,7 +2,6 @@
 // by memory bandwidth: a group of columns is fetched from memory while the previous group is in use.
 #pragma once
 
-#include <cstddef>
 #include <span>
 
 #include "kernels/blas.hpp"

@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/pivot_block.hpp"
 #include "kernels/pivot_search.hpp"
 #include "kernels/threshold.hpp"
 #include "kernels/triangular.hpp"

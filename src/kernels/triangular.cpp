@@ -4,7 +4,6 @@
 //               [     E22 ]
 #include "kernels/triangular.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 

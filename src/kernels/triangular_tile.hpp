@@ -10,8 +10,6 @@
 // both compute the same bits for their common rows, and B is read before it is written.
 #pragma once
 
-#include <algorithm>
-
 #include "kernels/product_tile.hpp"
 #include "kernels/vector.hpp"
 

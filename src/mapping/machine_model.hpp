@@ -85,6 +85,10 @@ struct MachineModel {
     [[nodiscard]] int node_of(int worker) const {
         return node_of_thread.empty() ? 0 : node_of_thread[thread_of(worker)];
     }
+    /// The node of each thread of a process.
+    [[nodiscard]] std::vector<int> nodes_of_threads() const {
+        return node_of_thread.empty() ? std::vector<int>(threads, 0) : node_of_thread;
+    }
     /// NUMA nodes of a process: the largest node number of a thread plus 1.
     [[nodiscard]] int num_nodes() const;
     /// 10 is the distance of a node to itself.

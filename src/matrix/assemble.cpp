@@ -9,6 +9,7 @@
 
 #include "core/run_threads.hpp"
 #include "core/scalar.hpp"
+#include "matrix/column_shares.hpp"
 #include "matrix/entries.hpp"
 #include "matrix/triangles.hpp"
 
@@ -116,17 +117,11 @@ Offset sort_and_sum(CscMatrix<T>& matrix, Index column, std::vector<std::pair<In
 template <class T> Offset sort_columns(CscMatrix<T>& matrix, int threads) {
     std::vector<Offset> left_over(threads, 0);
     run_threads(threads, [&](int t) {
-        // Thread t takes the columns that begin in the t-th share of the entries.
-        auto const share = [&](int k) -> Index {
-            if (k == 0 || k == threads) return k == 0 ? 0 : matrix.cols;
-            auto const entry = matrix.stored() / threads * k;
-            return std::lower_bound(matrix.col_ptr.begin(), matrix.col_ptr.end() - 1, entry) -
-                   matrix.col_ptr.begin();
-        };
         std::vector<std::pair<Index, T>> work;
-        Index const end = share(t + 1);
+        Index const end = first_of_share(matrix.col_ptr, t + 1, threads);
         Offset sum = 0;
-        for (Index j = share(t); j < end; ++j) sum += sort_and_sum(matrix, j, work);
+        for (Index j = first_of_share(matrix.col_ptr, t, threads); j < end; ++j)
+            sum += sort_and_sum(matrix, j, work);
         left_over[t] = sum;
     });
     Offset const duplicates = std::accumulate(left_over.begin(), left_over.end(), Offset{0});

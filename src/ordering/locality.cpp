@@ -1,6 +1,5 @@
 #include "ordering/locality.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 
 namespace espalier {

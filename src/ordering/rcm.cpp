@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/inverse_permutation.hpp"
+
 namespace espalier {
 
 namespace {
@@ -95,8 +97,7 @@ Ordering order_by_rcm(Graph const& graph) {
     Ordering ordering;
     ordering.inverse = CuthillMckee(graph).run();
     std::reverse(ordering.inverse.begin(), ordering.inverse.end());
-    ordering.perm.resize(ordering.inverse.size());
-    for (Index k = 0; k < graph.num_vertices; ++k) ordering.perm[ordering.inverse[k]] = k;
+    ordering.perm = inverse_permutation(ordering.inverse);
     return ordering;
 }
 

@@ -173,80 +173,112 @@ template <class T> class NormEstimate {
     std::vector<Index> order_;
 };
 
+// The matrices that still advance, and the block of their columns, matrix by matrix.
+template <class T> class NormEstimates {
+  public:
+    NormEstimates(DistributedRows const& rows, Index count, Index width, Interrupt* interrupt)
+        : reduction_(rows.reduction()), interrupt_(interrupt), m_(rows.count()),
+          columns_(rows.order() <= exact_norm_up_to ? rows.order() : std::min(width, rows.order())) {
+        reduction_.all_succeed([&] {
+            result_.resize(count);
+            for (Index k = 0; k < count; ++k) estimates_.emplace_back(rows, columns_);
+            block_.resize(m_ * columns_ * count);
+            active_.resize(count);
+        });
+        std::iota(active_.begin(), active_.end(), Index(0));
+    }
+
+    std::vector<double> run(BlockProduct<T> const& multiply, BlockProduct<T> const& multiply_adjoint) {
+        while (num_active() > 0) {
+            for (Index place = 0; place < num_active(); ++place) estimate(place).start(run_at(place));
+            multiply(used(), columns_, active_);
+            take_products();
+            if (num_active() == 0) break;
+            for (Index place = 0; place < num_active(); ++place) estimate(place).make_signs(run_at(place));
+            replace_parallel_signs();
+            multiply_adjoint(used(), columns_, active_);
+            choose_units();
+        }
+        std::ranges::transform(estimates_, result_.begin(), &NormEstimate<T>::norm);
+        return std::move(result_);
+    }
+
+  private:
+    [[nodiscard]] Index num_active() const { return std::ssize(active_); }
+    [[nodiscard]] NormEstimate<T>& estimate(Index place) { return estimates_[active_[place]]; }
+    // The columns of an active matrix.
+    [[nodiscard]] std::span<T> run_at(Index place) {
+        return std::span(block_).subspan(place * m_ * columns_, m_ * columns_);
+    }
+    [[nodiscard]] std::span<T> used() { return std::span(block_).first(num_active() * m_ * columns_); }
+
+    // Keeps the active matrices, and their columns, for which continues(place) holds.
+    template <class Continues> void keep(Continues const& continues) {
+        Index left = 0;
+        for (Index place = 0; place < num_active(); ++place) {
+            if (!continues(place)) continue;
+            if (left != place) std::ranges::copy(run_at(place), run_at(left).begin());
+            active_[left++] = active_[place];
+        }
+        active_.resize(left);
+    }
+
+    void take_products() {
+        auto const norms =
+            reduction_.template sum<double>(columns_ * num_active(), [&](std::span<double> sums) {
+                check(interrupt_);
+                for (Index c = 0; c < std::ssize(sums); ++c)
+                    sums[c] = local_one_norm<T>(std::span(block_).subspan(c * m_, m_));
+            });
+        keep([&](Index place) {
+            return estimate(place).take_product(norms.subspan(place * columns_, columns_));
+        });
+    }
+
+    // Replaces columns of signs that are parallel to earlier ones of the same matrix.
+    void replace_parallel_signs() {
+        Index const pairs = columns_ * (columns_ - 1) / 2;
+        auto const products =
+            reduction_.template sum<Wide<T>>(pairs * num_active(), [&](std::span<Wide<T>> sums) {
+                for (Index place = 0, k = 0; place < num_active(); ++place)
+                    for (Index c = 1; c < columns_; ++c)
+                        for (Index earlier = 0; earlier < c; ++earlier)
+                            sums[k++] = estimate(place).product(run_at(place), c, earlier);
+            });
+        for (Index place = 0; place < num_active(); ++place)
+            for (Index c = 1; c < columns_; ++c)
+                estimate(place).replace_if_parallel(run_at(place), c,
+                                                    products.subspan(place * pairs + c * (c - 1) / 2, c));
+    }
+
+    void choose_units() {
+        Index const size = estimate(0).message_size();
+        auto const message =
+            reduction_.template sum<double>(size * num_active(), [&](std::span<double> numbers) {
+                check(interrupt_);
+                for (Index place = 0; place < num_active(); ++place)
+                    estimate(place).send_candidates(run_at(place), numbers.subspan(place * size, size));
+            });
+        keep([&](Index place) { return estimate(place).choose(message.subspan(place * size, size)); });
+    }
+
+    RowReduction& reduction_;
+    Interrupt* interrupt_;
+    Index m_;       // rows of this process
+    Index columns_; // of each matrix
+    std::vector<NormEstimate<T>> estimates_;
+    std::vector<T> block_;
+    std::vector<Index> active_;
+    std::vector<double> result_;
+};
+
 } // namespace
 
 template <class T> std::vector<double> estimate_one_norms(DistributedRows const& rows, Index count,
                                                           Index width, BlockProduct<T> const& multiply,
                                                           BlockProduct<T> const& multiply_adjoint,
                                                           Interrupt* interrupt) {
-    auto& reduction = rows.reduction();
-    Index const n = rows.order(), m = rows.count();
-    Index const columns = n <= exact_norm_up_to ? n : std::min(width, n);
-    Index const pairs = columns * (columns - 1) / 2;
-    std::vector<NormEstimate<T>> estimates;
-    std::vector<T> block;
-    std::vector<Index> active;
-    std::vector<double> result;
-    reduction.all_succeed([&] {
-        result.resize(count);
-        for (Index k = 0; k < count; ++k) estimates.emplace_back(rows, columns);
-        block.resize(m * columns * count);
-        active.resize(count);
-    });
-    auto const run = [&](Index place) { return std::span(block).subspan(place * m * columns, m * columns); };
-    auto const used = [&] { return std::span(block).first(m * columns * std::ssize(active)); };
-    // Keeps the active matrices, and their columns, for which continues(matrix, place) holds.
-    auto const keep = [&](auto const& continues) {
-        Index left = 0;
-        for (Index place = 0; place < std::ssize(active); ++place) {
-            if (!continues(estimates[active[place]], place)) continue;
-            if (left != place) std::ranges::copy(run(place), run(left).begin());
-            active[left++] = active[place];
-        }
-        active.resize(left);
-    };
-    std::iota(active.begin(), active.end(), Index(0));
-
-    while (!active.empty()) {
-        for (Index place = 0; place < std::ssize(active); ++place) estimates[active[place]].start(run(place));
-        multiply(used(), columns, active);
-        auto const norms =
-            reduction.template sum<double>(columns * std::ssize(active), [&](std::span<double> sums) {
-                check(interrupt);
-                for (Index c = 0; c < std::ssize(sums); ++c)
-                    sums[c] = local_one_norm<T>(std::span(block).subspan(c * m, m));
-            });
-        keep([&](NormEstimate<T>& estimate, Index place) {
-            return estimate.take_product(norms.subspan(place * columns, columns));
-        });
-        if (active.empty()) break;
-        for (Index place = 0; place < std::ssize(active); ++place)
-            estimates[active[place]].make_signs(run(place));
-        auto const products =
-            reduction.template sum<Wide<T>>(pairs * std::ssize(active), [&](std::span<Wide<T>> sums) {
-                for (Index place = 0, k = 0; place < std::ssize(active); ++place)
-                    for (Index c = 1; c < columns; ++c)
-                        for (Index earlier = 0; earlier < c; ++earlier)
-                            sums[k++] = estimates[active[place]].product(run(place), c, earlier);
-            });
-        for (Index place = 0; place < std::ssize(active); ++place)
-            for (Index c = 1; c < columns; ++c)
-                estimates[active[place]].replace_if_parallel(
-                    run(place), c, products.subspan(place * pairs + c * (c - 1) / 2, c));
-        multiply_adjoint(used(), columns, active);
-        Index const size = estimates[active.front()].message_size();
-        auto const message =
-            reduction.template sum<double>(size * std::ssize(active), [&](std::span<double> numbers) {
-                check(interrupt);
-                for (Index place = 0; place < std::ssize(active); ++place)
-                    estimates[active[place]].send_candidates(run(place), numbers.subspan(place * size, size));
-            });
-        keep([&](NormEstimate<T>& estimate, Index place) {
-            return estimate.choose(message.subspan(place * size, size));
-        });
-    }
-    std::ranges::transform(estimates, result.begin(), &NormEstimate<T>::norm);
-    return result;
+    return NormEstimates<T>(rows, count, width, interrupt).run(multiply, multiply_adjoint);
 }
 
 ESPALIER_INSTANTIATE_FUNCTION(estimate_one_norms)

@@ -24,8 +24,6 @@ void CountedRun::begin(TaskGraph const& graph, TaskBody const& body, RunOptions 
     body_ = &body;
     options_ = &options;
     started_ = Clock::now();
-    caller_ = std::this_thread::get_id();
-    last_cancel_check_ = {};
     spawned_.store(0, std::memory_order_relaxed);
 }
 
@@ -47,15 +45,7 @@ void CountedRun::execute(TaskId task, WorkerId worker) {
 
 bool CountedRun::stops() {
     if (error_.raised()) return true;
-    bool is_cancelled = options_->cancel && options_->cancel->load(std::memory_order_relaxed);
-    if (!is_cancelled && options_->should_cancel && std::this_thread::get_id() == caller_) {
-        auto const now = Clock::now();
-        if (now - last_cancel_check_ >= std::chrono::milliseconds(10)) {
-            last_cancel_check_ = now;
-            is_cancelled = options_->should_cancel();
-        }
-    }
-    if (is_cancelled) throw Error(Status::cancelled, "cancelled by the caller");
+    check(options_->interrupt);
     return false;
 }
 

@@ -13,7 +13,6 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "core/error.hpp"
@@ -98,9 +97,6 @@ class CountedRun {
     TaskId unmet_capacity_ = 0;
     std::unique_ptr<Worker[]> workers_;
     Clock::time_point started_;
-    std::thread::id caller_;
-    /// The last call of options_->should_cancel, by the calling thread.
-    Clock::time_point last_cancel_check_;
 
     alignas(64) std::atomic<int> spawned_{0}; ///< Spawned tasks that have not begun.
     FirstError error_;

@@ -51,7 +51,6 @@ void GraphRun::begin(TaskGraph const& graph, Policy& policy, TaskBody const& bod
     body_ = &body;
     options_ = &options;
     started_ = Clock::now();
-    last_cancel_check_ = {};
     for (WorkerId w = 0; w < num_workers_; ++w) {
         Worker& worker = workers_[w];
         worker.tasks = worker.uncounted = 0;
@@ -89,7 +88,7 @@ void GraphRun::work(WorkerId worker) noexcept {
     self.busy_since = Clock::now();
     self.idle.store(false, std::memory_order_relaxed);
     try {
-        check_cancelled(worker); // the other workers may end a short run before worker 0 looks for a task
+        check(options_->interrupt); // the other workers may end a short run before worker 0 looks for a task
         for (TaskId task = next_task(worker); task != no_task; task = next_task(worker))
             execute(task, worker);
     } catch (...) {
@@ -111,7 +110,7 @@ RunStats GraphRun::finish() {
 
 TaskId GraphRun::next_task(WorkerId worker) {
     while (running()) {
-        check_cancelled(worker);
+        check(options_->interrupt);
         poll_between_tasks(worker);
         // Pieces go first: workers were idle when their task began, so it is probably critical.
         bool const helps = shared_.offers_any(worker);
@@ -247,17 +246,6 @@ bool GraphRun::count_down(TaskId task) {
 void GraphRun::count_finished(Worker& worker) {
     std::int64_t const done = std::exchange(worker.uncounted, 0);
     if (done > 0 && remaining_.fetch_sub(done, std::memory_order_acq_rel) == done) end();
-}
-
-void GraphRun::check_cancelled(WorkerId worker) {
-    bool cancelled = options_->cancel && options_->cancel->load(std::memory_order_relaxed);
-    if (worker == 0 && options_->should_cancel && !cancelled) {
-        auto const now = Clock::now();
-        if (now - last_cancel_check_ < std::chrono::milliseconds(10)) return;
-        last_cancel_check_ = now;
-        cancelled = options_->should_cancel();
-    }
-    if (cancelled) throw Error(Status::cancelled, "cancelled by the caller");
 }
 
 bool GraphRun::release(TaskId task) {

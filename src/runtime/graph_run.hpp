@@ -36,6 +36,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/interrupt.hpp"
 #include "policies/exclusion.hpp"
 #include "policies/policy.hpp"
 #include "policies/spin.hpp"
@@ -47,11 +48,9 @@ namespace espalier {
 using TaskBody = std::function<void(TaskId, WorkerId)>;
 
 struct RunOptions {
-    /// Read between tasks by every worker; true ends the run with Error{cancelled}. May be set from a signal
-    /// handler. Null: no cancellation.
-    std::atomic<bool> const* cancel = nullptr;
-    /// Called on the calling thread between its tasks, at most every 10 ms; true cancels the run.
-    std::function<bool()> should_cancel;
+    /// Checked between tasks by every worker; a request to stop ends the run with Error{cancelled}. Null: no
+    /// cancellation.
+    Interrupt* interrupt = nullptr;
     /// The number of calls of WorkerTeam::release() to expect: predecessors that are events and not tasks.
     Offset external_events = 0;
     /// The number of task 0 in the trace that is recorded.
@@ -61,10 +60,9 @@ struct RunOptions {
     /// Called on the calling thread before the first task, when release() is accepted.
     std::function<void()> on_start;
     /// Makes progress on messages and returns whether it made any. Called by every worker between its tasks
-    /// and, while the worker is idle, every poll_interval; so it has to be cheap, and to choose one worker
+    /// and, while the worker is idle, every 50 us; so it has to be cheap, and to choose one worker
     /// for the work itself. May call release(), stop() and idle(). An exception ends the run.
     std::function<bool(WorkerId)> poll;
-    std::chrono::nanoseconds poll_interval = std::chrono::microseconds(50);
     /// Called by a worker that has found no task, before each sleep; waits() is true by then.
     std::function<void()> on_sleep;
 };
@@ -149,7 +147,6 @@ class GraphRun : IdleWorkers {
     void wait(Worker& self, WorkerId worker, std::unique_lock<std::mutex>& lock);
     void poll_between_tasks(WorkerId worker);
     bool poll(WorkerId worker) { return options_->poll && options_->poll(worker); }
-    void check_cancelled(WorkerId worker);
     void check_standstill();
     void end();
     void end_locked();
@@ -193,7 +190,6 @@ class GraphRun : IdleWorkers {
     alignas(64) std::atomic<std::int64_t> num_ready_{0}; ///< Counted only while a trace is recorded.
     FirstError error_;
     Clock::time_point started_;
-    Clock::time_point last_cancel_check_; ///< Last call of options_->should_cancel by worker 0.
     std::vector<std::int64_t> steals_before_;
 };
 

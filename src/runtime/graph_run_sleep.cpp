@@ -8,8 +8,10 @@ namespace espalier {
 
 namespace {
 
-/// How often a sleeper checks for cancellation: a signal handler can set a flag but cannot wake a thread.
-constexpr auto cancel_interval = std::chrono::milliseconds(20);
+/// How often a sleeper checks for cancellation: a request to stop does not wake it.
+constexpr std::chrono::nanoseconds cancel_interval = std::chrono::milliseconds(20);
+/// How often an idle worker polls.
+constexpr std::chrono::nanoseconds poll_interval = std::chrono::microseconds(50);
 
 /// Orders the earlier writes of this thread before its later reads. The thread sanitizer does not model the
 /// fence; it need not, as the fence transfers no data.
@@ -122,12 +124,11 @@ void GraphRun::wait(Worker& self, WorkerId worker, std::unique_lock<std::mutex>&
     check_standstill();
     auto const over = [&] { return !self.asleep.load(std::memory_order_relaxed) || !running(); };
     bool const polls = static_cast<bool>(options_->poll);
-    bool const checks = options_->cancel || (worker == 0 && options_->should_cancel);
-    if (!polls && !checks) return self.wake.wait(lock, over);
-    auto const interval = polls ? options_->poll_interval : std::chrono::nanoseconds(cancel_interval);
+    if (!polls && !options_->interrupt) return self.wake.wait(lock, over);
+    auto const interval = polls ? poll_interval : cancel_interval;
     while (!self.wake.wait_for(lock, interval, over)) {
         lock.unlock(); // the caller's functions may take long
-        check_cancelled(worker);
+        check(options_->interrupt);
         bool const progress = poll(worker);
         lock.lock();
         if (progress) mark_awake(self, no_task);

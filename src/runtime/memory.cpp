@@ -18,6 +18,7 @@
 #include "core/mix_bits.hpp"
 #include "runtime/first_touch.hpp"
 #include "runtime/kept_pages.hpp"
+#include "runtime/process_limits.hpp"
 
 namespace espalier {
 

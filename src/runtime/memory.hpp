@@ -4,13 +4,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "espalier/numa.hpp"
 #include "espalier/types.hpp"
-#include "runtime/process_limits.hpp"
 
 namespace espalier {
 

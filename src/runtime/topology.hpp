@@ -9,8 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "espalier/types.hpp"
-
 namespace espalier {
 
 class Topology {

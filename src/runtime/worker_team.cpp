@@ -198,6 +198,11 @@ int WorkerTeam::size() const {
 std::vector<WorkerPlace> const& WorkerTeam::places() const {
     return threads_->places();
 }
+std::vector<int> WorkerTeam::node_of_worker() const {
+    std::vector<int> nodes;
+    for (WorkerPlace const& place : places()) nodes.push_back(place.node);
+    return nodes;
+}
 bool WorkerTeam::bound() const {
     return threads_->bound();
 }

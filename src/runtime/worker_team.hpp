@@ -42,6 +42,8 @@ class WorkerTeam {
     [[nodiscard]] int size() const;
     /// The core and node of each worker.
     [[nodiscard]] std::vector<WorkerPlace> const& places() const;
+    /// The NUMA node of each worker, for a PolicyMachine.
+    [[nodiscard]] std::vector<int> node_of_worker() const;
     /// Whether each worker is bound to a core of its own. Starts the threads.
     [[nodiscard]] bool bound() const;
 

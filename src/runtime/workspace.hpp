@@ -6,7 +6,6 @@
 #include <memory>
 #include <new>
 #include <span>
-#include <utility>
 
 #include "runtime/memory.hpp"
 

@@ -8,8 +8,6 @@
 // Pralet 2005.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
 #include <vector>
 

@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "core/inverse_permutation.hpp"
+
 namespace espalier {
 
 namespace {
@@ -111,8 +113,8 @@ void complete(Positions& row_of) {
 class Components {
   public:
     Components(PatternView const& pattern, Positions const& row_of)
-        : pattern_(pattern), n_(pattern.order()), column_of_(n_), number_(n_, -1), low_(n_), next_(n_) {
-        for (std::int32_t j = 0; j < n_; ++j) column_of_[row_of[j]] = j;
+        : pattern_(pattern), n_(pattern.order()), column_of_(inverse_permutation(row_of)), number_(n_, -1),
+          low_(n_), next_(n_) {
         order_.reserve(n_);
         path_.reserve(n_);
         open_.reserve(n_);

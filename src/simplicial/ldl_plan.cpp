@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/inverse_permutation.hpp"
 #include "ordering/minimum_degree.hpp"
 
 namespace espalier {
@@ -144,12 +145,9 @@ template <class T> class LdlPlanner {
 
     void place_entries() {
         block_at_.resize(n_);
-        std::vector<std::int32_t> place(n_);
         for (std::int32_t k = 0; k < plan_.num_blocks(); ++k)
-            for (std::int32_t i = plan_.first[k]; i < plan_.first[k + 1]; ++i) {
-                block_at_[i] = k;
-                place[plan_.row[i]] = i;
-            }
+            std::fill(block_at_.begin() + plan_.first[k], block_at_.begin() + plan_.first[k + 1], k);
+        auto const place = inverse_permutation(plan_.row);
         plan_.entry_ptr.assign(plan_.num_blocks() + 1, 0);
         auto const for_each = [&](auto const& body) {
             for (std::int32_t j = 0; j < n_; ++j)

@@ -4,12 +4,13 @@
 
 #include <fmt/format.h>
 
+#include "core/inverse_permutation.hpp"
+
 namespace espalier {
 
 template <class T>
 LeftLooking<T>::LeftLooking(SimplicialLu<T>& lu, CscMatrix<T> const& a, SimplicialLuOptions const& options)
-    : lu_(lu), a_(a), options_(options), form_(lu.plan_->form), place_(form_.row.size()) {
-    for (std::int32_t k = 0; k < std::ssize(form_.row); ++k) place_[form_.row[k]] = k;
+    : lu_(lu), a_(a), options_(options), form_(lu.plan_->form), place_(inverse_permutation(form_.row)) {
     Index const largest = lu.plan_->largest_block;
     for (auto* const list :
          {&position_, &diagonal_row_, &diagonal_column_, &pruned_, &mark_, &stack_, &path_, &next_})

@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/inverse_permutation.hpp"
 #include "core/permutation_parity.hpp"
 #include "simplicial/left_looking.hpp"
 
@@ -85,12 +86,9 @@ template <class T> void SimplicialLu<T>::choose_scales(CscMatrix<T> const& a) {
 
 // For refactorizations.
 template <class T> void SimplicialLu<T>::place_entries(CscMatrix<T> const& a) {
-    std::vector<std::int32_t> place(row_.size());
+    auto const place = inverse_permutation(row_);
     scale_.resize(row_.size());
-    for (std::int32_t k = 0; k < std::ssize(row_); ++k) {
-        place[row_[k]] = k;
-        scale_[k] = row_scale_[row_[k]];
-    }
+    for (std::int32_t k = 0; k < std::ssize(row_); ++k) scale_[k] = row_scale_[row_[k]];
     position_.resize(a.stored());
     for (Offset p = 0; p < a.stored(); ++p) position_[p] = place[a.row_ind[p]];
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/inverse_permutation.hpp"
 #include "ordering/minimum_degree.hpp"
 
 namespace espalier {
@@ -14,8 +15,7 @@ namespace {
 class BlockOrderer {
   public:
     BlockOrderer(PatternView const& pattern, SimplicialPlan& plan)
-        : pattern_(pattern), plan_(plan), form_(plan.form), place_(form_.row.size()) {
-        for (std::int32_t k = 0; k < std::ssize(form_.row); ++k) place_[form_.row[k]] = k;
+        : pattern_(pattern), plan_(plan), form_(plan.form), place_(inverse_permutation(form_.row)) {
         ptr_.reserve(form_.row.size() + 1);
         ind_.reserve(pattern.ind.size());
     }

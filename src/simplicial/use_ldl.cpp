@@ -1,5 +1,4 @@
 // The solves of SimplicialLdl, its determinant, and its factors as sparse matrices.
-#include <algorithm>
 #include <cmath>
 
 #include "simplicial/simplicial_ldl.hpp"

@@ -19,7 +19,7 @@ namespace espalier {
 class PanelDealer {
   public:
     PanelDealer(ScheduleSettings const& settings, MachineModel const& machine)
-        : nodes_(nodes_of_threads(machine)), turns_(machine.processes),
+        : nodes_(machine.nodes_of_threads()), turns_(machine.processes),
           deals_(settings.schedule == SchedulePolicy::places && nodes_.num_nodes() > 1),
           is_random_(settings.push_init == PushInit::randnuma), seed_(hash_bits(settings.seed)) {
         for (Turns& turns : turns_) turns.on_node.assign(nodes_.num_nodes(), 0);
@@ -48,11 +48,6 @@ class PanelDealer {
         std::uint64_t all = 0;
         std::vector<std::uint64_t> on_node;
     };
-    static PolicyMachine nodes_of_threads(MachineModel const& machine) {
-        std::vector<int> nodes;
-        for (int t = 0; t < machine.threads; ++t) nodes.push_back(machine.node_of(t));
-        return PolicyMachine(nodes);
-    }
 
     PolicyMachine nodes_;
     std::vector<Turns> turns_; ///< By process.

@@ -18,9 +18,7 @@ namespace espalier {
 inline std::unique_ptr<Policy> make_process_policy(ScheduleSettings const& settings, TaskGraph const& graph,
                                                    MachineModel const& machine,
                                                    std::vector<WorkerRange> const& candidates) {
-    std::vector<int> nodes;
-    for (int t = 0; t < machine.threads; ++t) nodes.push_back(machine.node_of(t));
-    return make_policy(settings, graph, PolicyMachine(nodes, machine.node_distances),
+    return make_policy(settings, graph, PolicyMachine(machine.nodes_of_threads(), machine.node_distances),
                        {.lists = nullptr, .candidates = &candidates});
 }
 

@@ -11,7 +11,6 @@
 #include "mapping/cost_model.hpp"
 #include "mapping/machine_model.hpp"
 #include "mapping/proportional.hpp"
-#include "policies/policy_machine.hpp"
 #include "simulation/engine.hpp"
 #include "simulation/sweep_schedule.hpp"
 #include "tasks/factor_tasks.hpp"

@@ -79,12 +79,6 @@ TaskGraph top_down_tasks(BlockStructure const& structure) {
     return graph;
 }
 
-PolicyMachine machine_of(WorkerTeam const& team) {
-    std::vector<int> nodes;
-    for (WorkerPlace const& place : team.places()) nodes.push_back(place.node);
-    return PolicyMachine(nodes);
-}
-
 template <class T> class Inversion {
   public:
     Inversion(Factor<T> const& factor, Factor<T> const& inverse, WorkerTeam& team, Interrupt* interrupt)
@@ -94,12 +88,9 @@ template <class T> class Inversion {
 
     void run() {
         TaskGraph const graph = top_down_tasks(structure_);
-        NasPolicy policy(graph, machine_of(team_));
+        NasPolicy policy(graph, PolicyMachine(team_.node_of_worker()));
         RunOptions options;
-        if (interrupt_) {
-            options.cancel = &interrupt_->flag();
-            options.should_cancel = [this] { return interrupt_->requested(); };
-        }
+        options.interrupt = interrupt_;
         team_.for_each_worker([this](WorkerId worker) {
             memory_[worker] = std::make_unique_for_overwrite<T[]>(entries_of(most_, form_));
         });
@@ -174,7 +165,7 @@ template <class T> class Inversion {
     // cblk has the lower part of its columns, which is used both as it is and transposed.
     void multiply(CblkId k, MatrixView<T const> s, MatrixView<T> z, bool transposed, WorkerId worker) const {
         for_each_facing(structure_, factor_.cblk(k), [&](FacingRows const& rows) {
-            if (interrupt_ && interrupt_->flag().load(std::memory_order_relaxed)) interrupt_->check();
+            check(interrupt_);
             Index const end = rows.first + rows.count, beyond = s.rows - end;
             MatrixView<T> const lower = gather(rows, block_at(worker, 0), s.rows - rows.first, false);
             auto const own = s.block(rows.first, 0, rows.count, s.cols),

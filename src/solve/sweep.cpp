@@ -76,10 +76,7 @@ void Sweep<T>::run(std::span<T* const> columns, SweepPart part, SparseBlock<T> c
     vectors_ = static_cast<Index>(columns.size());
     conjugated_ = vectors_ > 1 && is_complex<T> && form_.conjugate();
     RunOptions options;
-    if (interrupt_) {
-        options.cancel = &interrupt_->flag();
-        options.should_cancel = [this] { return interrupt_->requested(); };
-    }
+    options.interrupt = interrupt_;
     number_tasks();
     TaskBody const body = [this](TaskId task, WorkerId worker) { execute(task, worker); };
     // Not with several NUMA nodes, on which the workers of the tasks have to touch the rows first.

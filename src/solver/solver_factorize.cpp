@@ -157,6 +157,13 @@ template <class T> void Solver<T>::State::choose_simplicial_kind(CscMatrix<T> co
     simplicial_.ldl().set_conjugate(is_hermitian);
 }
 
+template <class T> void Solver<T>::State::drop_reports_on_factors() {
+    report.factor = {};
+    report.refine = {};
+    report.notes.resize(std::min(report.notes.size(), notes_of_analysis_));
+    notes_on_factors_.clear();
+}
+
 // Allocates nothing if the pivots of the last factorization are reused.
 template <class T> void Solver<T>::State::factorize_simplicial(CscMatrix<T> const& matrix) {
     ProgressScope const phase(progress(), "factorization", 0);
@@ -164,10 +171,7 @@ template <class T> void Solver<T>::State::factorize_simplicial(CscMatrix<T> cons
     simplicial_.check(matrix);
     require_memory(report.analysis.memory_bytes, options.max_memory);
     context_.interrupt()->check();
-    report.factor = {};
-    report.refine = {};
-    report.notes.resize(std::min(report.notes.size(), notes_of_analysis_));
-    notes_on_factors_.clear();
+    drop_reports_on_factors();
     choose_simplicial_kind(matrix);
     form_ = analysis_->form;
     report.factorization = form_.kind;
@@ -208,10 +212,7 @@ template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& m
     Timer const timer;
     SingleThreadedBlas const blas;
     check_values(matrix);
-    report.factor = {};
-    report.refine = {};
-    report.notes.resize(std::min(report.notes.size(), notes_of_analysis_));
-    notes_on_factors_.clear();
+    drop_reports_on_factors();
     choose_system(matrix);
     if (system_->is_incomplete) {
         factorize_incomplete(matrix);

@@ -175,6 +175,7 @@ template <class T> struct Solver<T>::State {
     [[nodiscard]] PivotChoice usual_pivots() const { return {options.pivoting, options.pivot_tolerance}; }
     Attempt attempt(CscMatrix<T> const& matrix, Delay const& delay = {});
     void factorize_values(CscMatrix<T> const& matrix, Delay const& delay);
+    void drop_reports_on_factors();
     void analyze_again(CscMatrix<T> const& matrix);
     [[nodiscard]] bool must_change(Attempt const& attempt) const;
     void factorize_in_another_way(CscMatrix<T> const& matrix, Attempt const& attempt);

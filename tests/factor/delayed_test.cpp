@@ -1,6 +1,5 @@
 // Factorizations with delayed columns: pivots, growth, inertia and Schur complements.
 #include <cmath>
-#include <numeric>
 #include <random>
 
 #include "common/eigenvalues.hpp"

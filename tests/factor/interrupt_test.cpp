@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(Workers, Interrupted, ::testing::Values(1, 3));
 // The share of the work after which some kernels are still running.
 constexpr double soon = 0.75;
 
-TEST_P(Interrupted, ByAFlagSetDuringATask) {
+TEST_P(Interrupted, ByARequestDuringATask) {
     Interrupt interrupt;
     AtProgress progress(0.2, [&] { interrupt.request(); });
     EXPECT_EQ(status_of_factorize(system_, interrupt, &progress), Status::cancelled);
@@ -79,7 +79,7 @@ TEST_P(Interrupted, ByAnotherThread) {
     AtProgress progress(0.2, [&] {
         now = true;
         now.notify_one();
-        while (!interrupt.flag()) std::this_thread::sleep_for(1ms);
+        while (!interrupt.requested()) std::this_thread::sleep_for(1ms);
     });
     EXPECT_EQ(status_of_factorize(system_, interrupt, &progress), Status::cancelled);
     other.join();
@@ -97,7 +97,7 @@ TEST_P(Interrupted, ByTheCallback) {
         if (std::this_thread::get_id() == caller)
             std::this_thread::sleep_for(21ms); // twice the time between two calls of the callback
         else
-            while (!interrupt.flag()) std::this_thread::sleep_for(1ms);
+            while (!interrupt.requested()) std::this_thread::sleep_for(1ms);
     });
     EXPECT_EQ(status_of_factorize(system_, interrupt, &progress), Status::cancelled);
     if (GetParam() == 1) { // the other workers continue while this one waits for a processor

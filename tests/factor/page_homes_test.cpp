@@ -16,7 +16,7 @@ struct Planned : System<double> {
           topology(std::move(machine)) {
         MachineModel model;
         model.threads = workers;
-        for (WorkerPlace const& place : team.places()) model.node_of_thread.push_back(place.node);
+        model.node_of_thread = team.node_of_worker();
         ScheduleOptions options;
         options.schedule = policy;
         plan = make_factor_plan(structure, CostModel{}, model, options);

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <span>
-#include <utility>
 
 #include <sys/mman.h>
 

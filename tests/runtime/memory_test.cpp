@@ -3,6 +3,7 @@
 
 #include "runtime/memory.hpp"
 #include "runtime/page_bytes.hpp"
+#include "runtime/process_limits.hpp"
 #include "support.hpp"
 
 namespace espalier {

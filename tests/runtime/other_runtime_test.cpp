@@ -109,27 +109,27 @@ TEST_P(OtherRuntimeOf, StopsRethrowsTheFirstExceptionAndCanBeUsedAgain) {
     }
 }
 
-TEST_P(OtherRuntimeOf, CanBeCancelledByAFlagAndByAFunction) {
+TEST_P(OtherRuntimeOf, CanBeCancelledByARequestAndByTheCallback) {
     auto const graph = graph_of(100000, chain_edges(100000));
-    std::atomic<bool> cancel{false};
+    Interrupt requested;
     std::atomic<int> started{0};
-    RunOptions by_flag;
-    by_flag.cancel = &cancel;
-    auto const sets_the_flag = [&](TaskId task, WorkerId) {
+    RunOptions options;
+    options.interrupt = &requested;
+    auto const requests_the_stop = [&](TaskId task, WorkerId) {
         ++started;
-        if (task == 100) cancel = true;
+        if (task == 100) requested.request();
     };
-    EXPECT_EQ(status_of([&] { threads->run(graph, sets_the_flag, by_flag); }), Status::cancelled);
+    EXPECT_EQ(status_of([&] { threads->run(graph, requests_the_stop, options); }), Status::cancelled);
     EXPECT_EQ(started, 101);
 
     std::thread::id const caller = std::this_thread::get_id();
     bool elsewhere = false;
-    RunOptions by_function;
-    by_function.should_cancel = [&] {
+    Interrupt asking([&] {
         elsewhere |= std::this_thread::get_id() != caller;
         return true;
-    };
-    EXPECT_EQ(status_of([&] { threads->run(graph, nothing, by_function); }), Status::cancelled);
+    });
+    options.interrupt = &asking;
+    EXPECT_EQ(status_of([&] { threads->run(graph, nothing, options); }), Status::cancelled);
     EXPECT_FALSE(elsewhere);
     EXPECT_EQ(threads->run(graph, nothing).tasks(), 100000);
 }

@@ -140,9 +140,12 @@ TEST_P(PollingTeam, ACycleIsStillReported) {
 TEST(Polling, SleepersNoticeACancellation) {
     WorkerTeam team(machine(), 2);
     FifoPolicy policy(2);
-    std::atomic<bool> cancel{false};
-    auto options = polling(1, [&](WorkerId) { return cancel = team.idle(), false; });
-    options.cancel = &cancel;
+    Interrupt interrupt;
+    auto options = polling(1, [&](WorkerId) {
+        if (team.idle()) interrupt.request();
+        return false;
+    });
+    options.interrupt = &interrupt;
     EXPECT_EQ(status_of([&] { team.run(awaiting(1), policy, nothing, options); }), Status::cancelled);
 }
 

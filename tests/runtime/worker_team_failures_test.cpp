@@ -50,15 +50,16 @@ TEST(WorkerTeamFailures, StopsIssuingTasksAfterAnException) {
     EXPECT_LT(started.load(), 100);
 }
 
-TEST_P(FailingTeam, CanBeCancelledByAFlag) {
+TEST_P(FailingTeam, CanBeCancelledByARequest) {
     for (int const after : {0, 1, 40}) {
-        std::atomic<bool> cancel{after == 0};
+        Interrupt interrupt;
+        if (after == 0) interrupt.request();
         std::atomic<int> started{0};
         FifoPolicy policy(size);
         RunOptions options;
-        options.cancel = &cancel;
+        options.interrupt = &interrupt;
         auto const body = [&](TaskId, WorkerId) {
-            if (++started == after) cancel = true;
+            if (++started == after) interrupt.request();
         };
         EXPECT_EQ(status_of([&] { team.run(graph_of(5000, chain_edges(5000)), policy, body, options); }),
                   Status::cancelled);
@@ -74,11 +75,12 @@ TEST(WorkerTeamFailures, AsksTheCallerNowAndThenWhetherToGoOn) {
     FifoPolicy policy(2);
     auto const caller = std::this_thread::get_id();
     int questions = 0;
-    RunOptions options;
-    options.should_cancel = [&] {
+    Interrupt interrupt([&] {
         EXPECT_EQ(std::this_thread::get_id(), caller);
         return ++questions == 3;
-    };
+    });
+    RunOptions options;
+    options.interrupt = &interrupt;
     auto const body = [](TaskId, WorkerId) { std::this_thread::sleep_for(1ms); };
     EXPECT_EQ(status_of([&] { team.run(graph_of(2000, {}), policy, body, options); }), Status::cancelled);
     EXPECT_EQ(questions, 3);
@@ -87,9 +89,10 @@ TEST(WorkerTeamFailures, AsksTheCallerNowAndThenWhetherToGoOn) {
 // The other worker may end such a run before the calling thread looks for a task.
 TEST(WorkerTeamFailures, AsksTheCallerInEachRunHoweverShort) {
     WorkerTeam team(machine(), 2);
-    RunOptions options;
-    options.should_cancel = [] { return true; };
     for (int run = 0; run < 20'000; ++run) {
+        Interrupt interrupt([] { return true; });
+        RunOptions options;
+        options.interrupt = &interrupt;
         FifoPolicy policy(2); // a policy keeps the tasks of a cancelled run
         ASSERT_EQ(status_of([&] { team.run(graph_of(1, {}), policy, nothing, options); }), Status::cancelled)
             << run;
@@ -97,13 +100,13 @@ TEST(WorkerTeamFailures, AsksTheCallerInEachRunHoweverShort) {
 }
 
 TEST_P(SmallFailingTeam, SleepersNoticeACancellationThatNobodyAnnounces) {
-    std::atomic<bool> cancel{false};
+    Interrupt interrupt;
     RunOptions options;
-    options.cancel = &cancel;
+    options.interrupt = &interrupt;
     options.external_events = 1; // a message that never comes
     std::thread signal([&] {
         std::this_thread::sleep_for(30ms);
-        cancel = true;
+        interrupt.request();
     });
     EXPECT_EQ(status_of([&] { team.run(awaiting(1), policy, nothing, options); }), Status::cancelled);
     signal.join();

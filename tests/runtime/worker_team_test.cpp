@@ -139,12 +139,12 @@ TEST_P(TeamOfSeveral, WakesWorkersForPieces) {
 }
 
 TEST_P(TeamOfSeveral, NoWorkerIsIdleWhileAllHaveTasks) {
-    std::atomic<bool> cancel{false};
+    Interrupt interrupt;
     RunOptions options;
-    options.cancel = &cancel;
+    options.interrupt = &interrupt;
     auto const wait_then_cancel = [&](TaskId, WorkerId) {
         while (team.count_idle({0, size}) < size - 1) std::this_thread::yield();
-        cancel = true;
+        interrupt.request();
         std::this_thread::sleep_for(60ms); // the others notice it while they sleep
     };
     EXPECT_THROW(team.run(graph_of(2, {{0, 1}}), policy, wait_then_cancel, options), Error);

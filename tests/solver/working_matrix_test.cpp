@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <complex>
-#include <utility>
 
 #include "common/allocation_failure.hpp"
 #include "common/matrices.hpp"

@@ -1,19 +1,10 @@
 #include "tools/dense/tile_trace.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "trace/record.hpp"
 
 namespace espalier {
-
-namespace {
-
-trace::Nanoseconds nanoseconds(double seconds) {
-    return std::llround(seconds * 1e9);
-}
-
-} // namespace
 
 trace::Kind trace_kind(TileKernel kernel) {
     bool const factors = kernel == TileKernel::potrf || kernel == TileKernel::trsm ||
@@ -36,7 +27,7 @@ trace::TraceParts simulated_trace(TileTasks const& tasks, MachineModel const& ma
 
     auto const add_state = [&](trace::Kind kind, std::int32_t container, double from, double to) -> auto& {
         trace::State state;
-        state.start = nanoseconds(from), state.end = nanoseconds(to);
+        state.start = trace::nanoseconds(from), state.end = trace::nanoseconds(to);
         state.container = container, state.kind = static_cast<std::int16_t>(kind);
         return parts.states.emplace_back(state);
     };
@@ -48,11 +39,12 @@ trace::TraceParts simulated_trace(TileTasks const& tasks, MachineModel const& ma
         state.level = static_cast<std::int16_t>(std::min(trace_level(task, tasks.grid), 32767));
         for (TaskId const next : tasks.graph.successors_of(t)) parts.dependencies.push_back({t, next});
     }
-    trace::fill_idle(parts, static_cast<std::int16_t>(trace::Kind::idle), 0, nanoseconds(run.makespan));
+    trace::fill_idle(parts, static_cast<std::int16_t>(trace::Kind::idle), 0,
+                     trace::nanoseconds(run.makespan));
     add_state(trace::Kind::factorization, containers.back(), 0, run.makespan);
     for (TimedSteal const& steal : run.steals) {
         if (steal.victim == any_worker) continue;
-        trace::Nanoseconds const time = nanoseconds(steal.time);
+        trace::Nanoseconds const time = trace::nanoseconds(steal.time);
         parts.links.push_back({time, time, 0, steal.task, containers[steal.victim], containers[steal.thief],
                                steal.distance, trace::LinkKind::steal});
     }

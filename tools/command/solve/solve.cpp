@@ -1,6 +1,5 @@
 // `espalier solve`: analyze, factorize, solve, refine, report.
 #include <algorithm>
-#include <complex>
 #include <string>
 #include <utility>
 

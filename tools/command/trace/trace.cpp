@@ -1,7 +1,6 @@
 // `espalier trace`: statistics and pictures of a run or a prediction, as tables, JSON, SVG, PNG and HTML.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
@@ -65,14 +64,10 @@ std::string phase_of(trace::Trace const& trace, TraceOptions const& options) {
     return options.phase;
 }
 
-trace::Nanoseconds nanoseconds(double seconds) {
-    return std::llround(seconds * 1e9);
-}
-
 trace::Window cut(trace::Window window, TraceOptions const& options) {
     trace::Window part = window;
-    if (options.from) part.begin = window.begin + nanoseconds(*options.from);
-    if (options.to) part.end = std::min(window.end, window.begin + nanoseconds(*options.to));
+    if (options.from) part.begin = window.begin + trace::nanoseconds(*options.from);
+    if (options.to) part.end = std::min(window.end, window.begin + trace::nanoseconds(*options.to));
     return part;
 }
 

@@ -20,9 +20,7 @@ template <class T, class I> py::object solve_once(std::string const& layout, Ind
                                                   py::array_t<T, py::array::c_style> const& b) {
     if (rows == 0 || b.ndim() != 1 || b.shape(0) != rows) return py::none();
     std::span<T const> const right(b.data(), static_cast<std::size_t>(rows));
-    bool const finite = std::ranges::all_of(
-        right, [](T value) { return std::isfinite(real_part(value)) && std::isfinite(imag_part(value)); });
-    if (!finite) return py::none();
+    if (!std::ranges::all_of(right, is_finite<T>)) return py::none();
     auto const matrix = take_arrays<T, I>(layout, rows, cols, pointers, indices, values, "general");
     py::array_t<T> x(rows);
     BoundSolver<T> solver{Options()};
