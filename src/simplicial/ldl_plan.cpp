@@ -11,9 +11,9 @@ namespace espalier {
 
 namespace {
 
-// A diagonal entry below this part of the largest entry of its row is weak, and a partner has an entry of at
-// least this part of the largest one.
-constexpr double weak_diagonal = 0.05, strong_entry = 0.3;
+// Entries below `weak_entry` times the largest entry of their row are weak, and those above `strong_entry`
+// times it are strong.
+constexpr double weak_entry = 0.05, strong_entry = 0.3;
 
 constexpr Offset most_positions = std::numeric_limits<std::int32_t>::max() / 4;
 
@@ -79,15 +79,15 @@ template <class T> class LdlPlanner {
     }
 
     // Rows of few entries choose first, because they have the fewest partners. Among strong entries, the
-    // partner with the fewest neighbours causes the least fill. Without one, the largest entry is taken.
-    // Returns whether all weak rows have partners.
+    // partner with the fewest neighbours causes the least fill. Without one, the largest entry is taken. A
+    // weak entry would let entries grow. Returns whether all rows with weak diagonals have partners.
     bool pair_rows() {
         partner_.assign(n_, -1);
         std::vector<std::int32_t> weak;
         std::vector<Size> largest(n_, Size(0));
         for (std::int32_t i = 0; i < n_; ++i) {
             for (std::int32_t p = ptr_[i]; p < ptr_[i + 1]; ++p) largest[i] = std::max(largest[i], size_[p]);
-            if (!(diagonal_[i] > static_cast<Size>(weak_diagonal) * largest[i])) weak.push_back(i);
+            if (!(diagonal_[i] > static_cast<Size>(weak_entry) * largest[i])) weak.push_back(i);
         }
         auto const degree = [&](std::int32_t i) { return ptr_[i + 1] - ptr_[i]; };
         std::ranges::stable_sort(weak, {}, degree);
@@ -105,7 +105,7 @@ template <class T> class LdlPlanner {
                 best = j;
                 size_of_best = size;
             }
-            if (best < 0) return false;
+            if (!(size_of_best > static_cast<Size>(weak_entry) * largest[i])) return false;
             partner_[i] = best;
             partner_[best] = i;
         }
