@@ -67,8 +67,9 @@ struct MatchedRows {
 template <class T> void symmetric_scales(CscMatrix<T> const& a, std::vector<Real<T>>& scales);
 
 /// Plans the factorization of a symmetric or Hermitian matrix with finite values, with the pairs and scales
-/// of `matched`, or with its own ones if this is null. Returns nothing if a row with a weak diagonal has no
-/// partner, or if the matrix or its factors are too large for 32-bit positions.
+/// of `matched`, or with its own ones if this is null. Returns nothing if a row with a weak diagonal finds
+/// only partners with which its entries are weak, too, or if the matrix or its factors are too large for
+/// 32-bit positions.
 template <class T>
 std::optional<LdlPlan> plan_simplicial_ldl(CscMatrix<T> const& a, MatchedRows const* matched = nullptr);
 
