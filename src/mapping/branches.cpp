@@ -1,5 +1,6 @@
 #include "mapping/branches.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 
@@ -20,17 +21,23 @@ BranchPartition cut_branches(BlockStructure const& structure, std::vector<double
     auto const below_limit = [&](CblkId k) { return k < structure.first_kept_cblk && subtree[k] <= limit; };
     BranchPartition partition;
     partition.branch_of_cblk.resize(structure.num_cblks());
+    bool last_has_trees = false; // whether the last branch has whole trees
     for (CblkId k = 0; k < structure.num_cblks(); ++k) {
         Cblk const& cblk = structure.cblks[k];
         bool const whole_subtree = below_limit(k);
         if (whole_subtree && cblk.parent != no_cblk && below_limit(cblk.parent)) continue;
         Branch branch{whole_subtree ? cblk.first_descendant : k, k, 0};
-        auto const number = static_cast<BranchId>(partition.branches.size());
-        for (CblkId c = branch.first; c <= k; ++c) {
-            branch.cost += costs[c];
-            partition.branch_of_cblk[c] = number;
+        for (CblkId c = branch.first; c <= k; ++c) branch.cost += costs[c];
+        bool const is_tree = whole_subtree && cblk.parent == no_cblk;
+        if (is_tree && last_has_trees && partition.branches.back().cost + branch.cost <= limit) {
+            partition.branches.back().root = k;
+            partition.branches.back().cost += branch.cost;
+        } else {
+            partition.branches.push_back(branch);
         }
-        partition.branches.push_back(branch);
+        last_has_trees = is_tree;
+        std::fill(partition.branch_of_cblk.begin() + branch.first, partition.branch_of_cblk.begin() + k + 1,
+                  static_cast<BranchId>(partition.branches.size() - 1));
     }
     return partition;
 }

@@ -9,15 +9,30 @@
 namespace espalier {
 namespace {
 
-TEST(Branches, OneWorkerGetsOneBranchATree) {
+TEST(Branches, OneWorkerGetsOneBranch) {
     auto const structure = tree_of({2, 2, no_cblk, 4, no_cblk});
     auto const partition = cut_branches(structure, {1, 1, 1, 1, 1}, 1);
-    ASSERT_EQ(partition.branches.size(), 2U);
+    ASSERT_EQ(partition.branches.size(), 1U);
     EXPECT_EQ(partition.branches[0].first, 0);
-    EXPECT_EQ(partition.branches[0].root, 2);
-    EXPECT_EQ(partition.branches[1].first, 3);
-    EXPECT_EQ(partition.branches[1].root, 4);
-    EXPECT_DOUBLE_EQ(partition.branches[0].cost, 3);
+    EXPECT_EQ(partition.branches[0].root, 4);
+    EXPECT_DOUBLE_EQ(partition.branches[0].cost, 5);
+    EXPECT_EQ(partition.branch_of_cblk, (std::vector<BranchId>{0, 0, 0, 0, 0}));
+}
+
+TEST(Branches, ConsecutiveSmallTreesAreOneBranch) {
+    // The limit is 24 / (2 * 2) = 6. The tree of cblk 6 is cut, because it costs 9.
+    auto const structure =
+        tree_of({1, no_cblk, no_cblk, no_cblk, 6, 6, no_cblk, no_cblk, no_cblk, no_cblk, no_cblk});
+    auto const partition = cut_branches(structure, {1, 1, 3, 2, 4, 2, 3, 2, 4, 1, 1}, 2, 2);
+    std::vector<std::pair<CblkId, CblkId>> found;
+    std::vector<double> costs;
+    for (Branch const& branch : partition.branches) {
+        found.emplace_back(branch.first, branch.root);
+        costs.push_back(branch.cost);
+    }
+    EXPECT_EQ(found, (std::vector<std::pair<CblkId, CblkId>>{
+                         {0, 2}, {3, 3}, {4, 4}, {5, 5}, {6, 6}, {7, 8}, {9, 10}}));
+    EXPECT_EQ(costs, (std::vector<double>{5, 2, 4, 2, 3, 6, 2}));
 }
 
 TEST(Branches, CutAHeavyTreeBelowItsRoot) {
