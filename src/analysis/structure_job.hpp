@@ -50,6 +50,8 @@ struct StructureJob {
     void order_again(OrderingMethod method);
     /// Whether the compressed graph is a lattice, of which `dissection` finds good orderings.
     [[nodiscard]] bool is_lattice();
+    /// Whether the vertices of the compressed graph have as few neighbors as those of planar graphs.
+    [[nodiscard]] bool has_few_neighbors() const;
 
   private:
     [[nodiscard]] bool starts_with_minimum_degree();

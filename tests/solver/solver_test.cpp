@@ -280,6 +280,15 @@ TEST(Solver, OrdersAgainOnlyIfTheFactorizationIsLong) {
     EXPECT_GT(left_alone, 0);
 }
 
+// A dissection of a graph in the plane takes longer than it saves, unlike that of one in space.
+TEST(Solver, OrdersGraphsWithFewNeighborsByMinimumDegreeFirst) {
+    auto const plane = with_long_edge("lap2d:200"), space = with_long_edge("lap3d:32");
+    EXPECT_EQ(analysis_with(plane, OrderingMethod::automatic).ordering, OrderingMethod::amd);
+    Report const chosen = analysis_with(space, OrderingMethod::automatic);
+    EXPECT_EQ(chosen.ordering, OrderingMethod::dissection);
+    EXPECT_LT(chosen.analysis.flops, analysis_with(space, OrderingMethod::amd).analysis.flops);
+}
+
 // A matching leaves scales that drift from row to row, so the factors satisfy some rows hardly at all
 // although the residual is small in norm. Without one, the scales of the system are found.
 TEST(Solver, SatisfiesAllRowsOfABadlyScaledSystem) {
