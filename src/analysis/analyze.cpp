@@ -409,10 +409,9 @@ template <class T> class Analyzer {
 
     // Whether dissection, after minimum degree, may save more time of the factorization than it takes. It
     // rarely saves more than half. On small graphs that are not lattices it takes 1.4 to 5 times as long as
-    // predicted. Graphs with few neighbors that are not planar, such as those of cells in space, need many
-    // operations with minimum degree, of which dissection saves more than half.
+    // predicted. Graphs with long paths may also be grids in space, of which it saves more than half.
     bool dissection_pays(StructureJob const& job) {
-        double const longer = job.has_few_neighbors() ? 1 : 3;
+        double const longer = job.has_long_paths ? 1 : 3;
         return job.ordering.method == OrderingMethod::amd &&
                0.5 * expected_seconds(job.structure) / machine().processes >
                    longer * predicted_dissection_seconds(job.compressed.graph);

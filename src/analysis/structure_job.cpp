@@ -70,20 +70,14 @@ bool StructureJob::is_lattice() {
     return *is_lattice_;
 }
 
-// Planar graphs have fewer than 6 neighbors on average.
-bool StructureJob::has_few_neighbors() const {
-    Graph const& vertices = compressed.graph;
-    return std::ssize(vertices.adj) < 6 * vertices.num_vertices;
-}
-
 // Minimum degree takes less time than a dissection, which often does not pay on small and irregular graphs,
-// nor on planar ones.
+// nor on those in the plane.
 bool StructureJob::starts_with_minimum_degree() {
     constexpr double small_s = 0.01;
     Graph const& vertices = compressed.graph;
-    bool const may_suffice =
-        has_few_neighbors() || is_irregular(vertices) || predicted_dissection_seconds(vertices) < small_s;
-    return may_suffice && !is_lattice();
+    if (predicted_dissection_seconds(vertices) < small_s || is_irregular(vertices)) return !is_lattice();
+    has_long_paths = !is_lattice() && espalier::has_long_paths(vertices);
+    return has_long_paths;
 }
 
 } // namespace espalier

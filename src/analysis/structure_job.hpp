@@ -34,6 +34,7 @@ struct StructureJob {
     std::uint64_t max_bytes = 0; // limit for ordering and symbolic factorization; 0: no limit
 
     CompressedGraph compressed;
+    bool has_long_paths = false; // if minimum degree comes first because of long paths
     Ordering order;
     std::optional<AdaptedOrdering>
         adapted; // what was done to the earlier ordering; its ordering is in `order`
@@ -50,8 +51,6 @@ struct StructureJob {
     void order_again(OrderingMethod method);
     /// Whether the compressed graph is a lattice, of which `dissection` finds good orderings.
     [[nodiscard]] bool is_lattice();
-    /// Whether the vertices of the compressed graph have as few neighbors as those of planar graphs.
-    [[nodiscard]] bool has_few_neighbors() const;
 
   private:
     [[nodiscard]] bool starts_with_minimum_degree();

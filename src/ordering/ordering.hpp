@@ -51,6 +51,12 @@ double predicted_dissection_seconds(Graph const& graph);
 /// often finds the better orderings of such graphs.
 bool is_irregular(Graph const& graph);
 
+/// Whether a graph is like networks and triangulations in the plane, for which minimum degree is nearly as
+/// good as dissection. Its vertices have fewer than six neighbors on average, and a shortest path between two
+/// of them has at least a third of the square root of the number of vertices in their connected component.
+/// Meshes in space have shorter paths; grids in space do not, unless they are very large. Linear.
+bool has_long_paths(Graph const& graph);
+
 /// The vertices `vertices` (distinct, ascending) of a graph, renumbered from 0, with their weights and the
 /// edges between them. Takes time linear in all vertices and the edges of `vertices`.
 Graph induced_subgraph(Graph const& graph, std::span<Index const> vertices);

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/random.hpp"
 #include "core/status_of.hpp"
 #include "core/timer.hpp"
 #include "ordering/compress.hpp"
@@ -277,6 +278,18 @@ TEST(Ordering, AGraphWithInconsistentArraysIsRejected) {
     graph = grid(3, 3);
     graph.weight.assign(8, 1);
     EXPECT_EQ(status(graph, {}), Status::internal);
+}
+
+TEST(HasLongPaths, HoldsForGraphsInThePlane) {
+    for (Graph const& graph : {path(100), path(2), graph_from(1, {}), graph_from(50, {}), grid(90, 80),
+                               grid(4000, 2), side_by_side({grid(6, 6), complete(20)})})
+        EXPECT_TRUE(has_long_paths(graph));
+    std::vector<std::pair<Index, Index>> edges; // of random graphs with four neighbors on average
+    SplitMix64 random(3);
+    for (Index k = 0; k < 8000; ++k) edges.emplace_back(random.below(4000), random.below(4000));
+    std::erase_if(edges, [](auto const& edge) { return edge.first == edge.second; });
+    for (Graph const& graph : {Graph{}, star(900), complete(60), graph_from(4000, edges)})
+        EXPECT_FALSE(has_long_paths(graph));
 }
 
 } // namespace
