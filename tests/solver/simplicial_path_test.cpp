@@ -386,7 +386,9 @@ TEST(SimplicialPath, RowsThatFindNoPartnerAreMatched) {
         EXPECT_EQ(solver.report().analysis.matched, matching != Toggle::off);
         EXPECT_EQ(has_note(solver, "3 pairs of rows"), matching != Toggle::off);
         expect_good_solution(solver, a);
-        if (matching != Toggle::off) EXPECT_EQ(solver.inertia(), (Inertia{7, 3, 0}));
+        if (matching != Toggle::off) {
+            EXPECT_EQ(solver.inertia(), (Inertia{7, 3, 0}));
+        }
     }
 }
 
