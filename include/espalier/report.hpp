@@ -108,8 +108,8 @@ struct FactorReport {
     std::vector<double> communication_s_of_process; ///< communication_s of each process.
     std::vector<double> messages_of_process;        ///< Messages that each process sent.
     std::vector<double> message_bytes_of_process;   ///< Bytes of these messages.
-    /// Of the panel bytes that tasks accessed, the share on the NUMA node of the accessing worker, from 0 to
-    /// 1; -1 if the system does not report it.
+    /// The share of local accesses, from 0 to 1: bytes of panels on the NUMA node of the worker that accessed
+    /// them, relative to all accessed bytes of panels. -1 if the system does not report it.
     double local_share = -1;
     std::vector<double> local_share_of_process; ///< local_share of each process.
     std::vector<double> local_share_of_worker;  ///< local_share of each worker, process by process.
@@ -214,7 +214,8 @@ struct Prediction {
     /// Tasks that several threads work on (Splitting::dynamic).
     std::int64_t tasks_divided = 0;
     std::vector<std::int64_t> steals_by_distance; ///< Number of steals at each distance (docs/scheduling.md).
-    /// Of the panel bytes that tasks access, the share on the NUMA node of the accessing worker, from 0 to 1.
+    /// The share of local accesses, from 0 to 1: bytes of panels on the NUMA node of the worker that accesses
+    /// them, relative to all accessed bytes of panels.
     double local_share = 1;
     std::int64_t messages = 0;              ///< Messages between processes.
     double message_bytes = 0;               ///< Bytes of these messages: the communication volume.

@@ -43,7 +43,7 @@ template <class T> struct Analysis {
     };
 
     PatternFingerprint pattern; ///< Fingerprint of the pattern of the matrix.
-    std::uint64_t values = 0;   ///< Hash of the values of the matrix; 0 without supernodes.
+    std::uint64_t values = 0;   ///< Hash of the values that were scaled or matched, or 0.
     Options options;            ///< The options at the time of the analysis.
     FactorForm form;
     std::string reason; ///< The note of the report on the choice of this form.

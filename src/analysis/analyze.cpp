@@ -234,12 +234,12 @@ template <class T> class Analyzer {
     // Chooses scales and a matching, unless this has been done.
     void match() {
         if (std::exchange(is_matched_, true)) return;
+        analysis_.values = hash_of_values(matrix_, workers());
         analysis_.system =
             ScaledSystem<T>(matrix_, analysis_.working_options(analysis_.form.kind, &interrupt_));
     }
 
     void scale_and_match() {
-        analysis_.values = hash_of_values(matrix_, workers());
         match();
         note_matching();
         interrupt_.check();

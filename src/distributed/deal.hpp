@@ -28,7 +28,7 @@ struct Owners {
     }
 };
 
-/// Where the rows of the matrix lie, by row. Process 0 only.
+/// The owner of each row of the matrix, and the number of the row there. Only process 0 makes this table.
 struct RowPlaces {
     std::vector<int> owner;
     std::vector<Index> place; ///< The number of the row at its owner.

@@ -21,23 +21,25 @@ BranchPartition cut_branches(BlockStructure const& structure, std::vector<double
     auto const below_limit = [&](CblkId k) { return k < structure.first_kept_cblk && subtree[k] <= limit; };
     BranchPartition partition;
     partition.branch_of_cblk.resize(structure.num_cblks());
-    bool last_has_trees = false; // whether the last branch has whole trees
+    auto const is_small_tree = [&](CblkId k) {
+        return below_limit(k) && structure.cblks[k].parent == no_cblk;
+    };
     for (CblkId k = 0; k < structure.num_cblks(); ++k) {
         Cblk const& cblk = structure.cblks[k];
         bool const whole_subtree = below_limit(k);
         if (whole_subtree && cblk.parent != no_cblk && below_limit(cblk.parent)) continue;
         Branch branch{whole_subtree ? cblk.first_descendant : k, k, 0};
         for (CblkId c = branch.first; c <= k; ++c) branch.cost += costs[c];
-        bool const is_tree = whole_subtree && cblk.parent == no_cblk;
-        if (is_tree && last_has_trees && partition.branches.back().cost + branch.cost <= limit) {
-            partition.branches.back().root = k;
-            partition.branches.back().cost += branch.cost;
+        auto& branches = partition.branches;
+        if (is_small_tree(k) && !branches.empty() && is_small_tree(branches.back().root) &&
+            branches.back().cost + branch.cost <= limit) {
+            branches.back().root = k;
+            branches.back().cost += branch.cost;
         } else {
-            partition.branches.push_back(branch);
+            branches.push_back(branch);
         }
-        last_has_trees = is_tree;
         std::fill(partition.branch_of_cblk.begin() + branch.first, partition.branch_of_cblk.begin() + k + 1,
-                  static_cast<BranchId>(partition.branches.size() - 1));
+                  static_cast<BranchId>(branches.size() - 1));
     }
     return partition;
 }

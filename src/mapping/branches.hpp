@@ -14,7 +14,7 @@ using BranchId = std::int32_t;
 
 struct Branch {
     CblkId first = 0; ///< Cblks [first, root].
-    CblkId root = 0;  ///< Of the subtree, or of the last of several trees.
+    CblkId root = 0;  ///< The root of the subtree. If there are several trees, the root of the last one.
     double cost = 0; ///< Seconds of its cblks, their updates of other branches included.
 };
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "ordering/distance_search.hpp"
 #include "ordering/methods.hpp"
 #include "ordering/minimum_degree.hpp"
 #include "ordering/permutation.hpp"
@@ -227,36 +228,12 @@ bool is_irregular(Graph const& graph) {
            10 * static_cast<double>(std::ssize(graph.adj));
 }
 
-namespace {
-
-struct FarthestVertex {
-    Index vertex;
-    Index distance;
-    Index reached; // the number of vertices that the search has reached
-};
-
-FarthestVertex breadth_first_search(Graph const& graph, Index first) {
-    std::vector<Index> order = {first};
-    std::vector<char> is_reached(graph.num_vertices, 0);
-    is_reached[first] = 1;
-    Index distance = -1;
-    for (std::size_t begin = 0; begin < order.size(); ++distance) {
-        std::size_t const end = order.size();
-        for (; begin < end; ++begin)
-            for (Index const w : graph.neighbours(order[begin]))
-                if (!std::exchange(is_reached[w], 1)) order.push_back(w);
-    }
-    return {order.back(), distance, std::ssize(order)};
-}
-
-} // namespace
-
 bool has_long_paths(Graph const& graph) {
     if (graph.num_vertices == 0 || std::ssize(graph.adj) >= 6 * graph.num_vertices) return false;
     Index first = 0; // not one of the few vertices that are connected with no others
     while (graph.degree(first) * graph.num_vertices < std::ssize(graph.adj)) ++first;
-    FarthestVertex const one = breadth_first_search(graph, first);
-    FarthestVertex const other = breadth_first_search(graph, one.vertex);
+    DistanceSearch search(graph);
+    auto const other = search.run(search.run(first).vertex);
     return 3 * static_cast<double>(other.distance + 1) >= std::sqrt(static_cast<double>(other.reached));
 }
 

@@ -102,7 +102,7 @@ template <class T> void Solver<T>::State::analyze_again(CscMatrix<T> const& matr
     notes_of_analysis_ = report.notes.size();
 }
 
-// Whether factors without supernodes are no better than factors with them would be.
+// Whether the factorization without supernodes failed or is doubtful, so that another one has to follow.
 template <class T> bool Solver<T>::State::must_change(Attempt const& attempt) const {
     bool const is_doubtful =
         attempt.problem || report.factor.pivots_replaced > 0 || refiner_->singularity().is_near;
@@ -113,7 +113,10 @@ template <class T> bool Solver<T>::State::must_change(Attempt const& attempt) co
 template <class T>
 void Solver<T>::State::factorize_in_another_way(CscMatrix<T> const& matrix, Attempt const& attempt) {
     Options matched = options_of_analysis();
-    if (simplicial_.is_ldl() && attempt.problem && matched.matching == Toggle::automatic) {
+    // A matching for the same values would plan the same pivots.
+    bool const has_same = simplicial_.is_ldl() && analysis_->simplicial_ldl->is_matched &&
+                          hash_of_values(matrix) == analysis_->values;
+    if (simplicial_.is_ldl() && attempt.problem && matched.matching == Toggle::automatic && !has_same) {
         matched.matching = Toggle::on;
         return factorize_again(matrix, matched, "a matching: pivots planned without it are not stable");
     }
