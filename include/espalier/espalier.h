@@ -379,7 +379,7 @@ ESPALIER_API espalier_status espalier_set_coarsen(espalier_solver* solver, char 
  *  it. */
 ESPALIER_API espalier_status espalier_set_runtime(espalier_solver* solver, espalier_runtime value);
 /** Whether to factorize by dense blocks of columns (supernodes). Without them, one thread factorizes single
- *  columns: lu by its block triangular form, as for circuits, and small ldlt and ldlh systems.
+ *  columns: lu of circuits, by its block triangular form; llh of trees and power networks; small systems.
  *  ESPALIER_AUTO: the method that is predicted to be faster. */
 ESPALIER_API espalier_status espalier_set_supernodes(espalier_solver* solver, espalier_toggle value);
 /** What happens to columns without a good pivot. */

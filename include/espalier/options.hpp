@@ -42,13 +42,13 @@ struct Options : ScheduleSettings {
     TaskRuntime runtime = TaskRuntime::espalier;
 
     /// Factorize by dense blocks of columns (supernodes), which all other options assume. `off` factorizes by
-    /// single columns for lu, ldlt and ldlh. `automatic` chooses single columns if the factors are so sparse
-    /// that these are faster, as for circuits and small optimality systems. Without supernodes, one thread
-    /// factorizes the matrix in an order of minimum degree: lu by its block triangular form with partial
-    /// pivoting, ldlt and ldlh with planned pivots, which are checked. If these are not stable, pivots are
-    /// planned by a matching, and if those are not stable either, supernodes are used. Supernodes are always
-    /// used with several processes, mixed precision, a Schur complement, allow_singular, a trace or another
-    /// machine. Report::factor_path states the choice.
+    /// single columns for lu, llh, ldlt and ldlh. `automatic` chooses single columns if the factors are so
+    /// sparse that these are faster, as for circuits, power networks and small systems. Without supernodes,
+    /// one thread factorizes the matrix in an order of minimum degree: lu by its block triangular form with
+    /// partial pivoting, ldlt and ldlh with planned pivots, which are checked. If these are not stable, pivots
+    /// are planned by a matching, and if those are not stable either, supernodes are used. Supernodes are
+    /// always used with several processes, mixed precision, a Schur complement, allow_singular, a trace or
+    /// another machine. Report::factor_path states the choice.
     Toggle supernodes = Toggle::automatic;
 
     /// Permute rows (lu) or form pairs of them (ldlt, ldlh) by a maximum-product matching (Duff, Koster 2001;

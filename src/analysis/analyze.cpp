@@ -1,4 +1,6 @@
 // The steps of an analysis.
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -158,7 +160,7 @@ template <class T> class Analyzer {
             options_.amalgamation_fill == usual.amalgamation_fill;
         bool const may_order =
             options_.ordering == OrderingMethod::automatic || options_.ordering == OrderingMethod::amd;
-        char const* const need = !(form.has_d() || form.has_upper())    ? "lu, ldlt or ldlh"
+        char const* const need = form.kind == Factorization::llt        ? "lu, llh, ldlt or ldlh"
                                  : !is_stored_right && form.has_upper() ? "a matrix that is stored in full"
                                  : !is_stored_right        ? "a matrix that is stored as a triangle"
                                  : context_.processes > 1  ? "one process"
@@ -168,7 +170,7 @@ template <class T> class Analyzer {
                                  : options_.allow_singular    ? "allow-singular off"
                                  : options_.record_trace      ? "no trace"
                                  : !options_.topology.empty() ? "the topology of this machine"
-                                 : form.has_d() && !(is_usual && may_order)
+                                 : !form.has_upper() && !(is_usual && may_order)
                                      ? "the default matching, scaling, pivoting, block widths and ordering"
                                      : nullptr;
         bool const is_asked = options_.supernodes == Toggle::off;
@@ -182,7 +184,10 @@ template <class T> class Analyzer {
         if (!may_go_without_supernodes()) return false;
         ProgressScope const progress(options_.progress, "ordering", 0);
         Timer const timer;
-        if (!(analysis_.form.has_d() ? plans_simplicial_ldl() : plans_simplicial_lu())) return false;
+        bool const is_planned = analysis_.form.has_upper() ? plans_simplicial_lu()
+                                : analysis_.form.has_d()   ? plans_simplicial_ldl()
+                                                           : plans_simplicial_cholesky();
+        if (!is_planned) return false;
         analysis_.cost_model = "default";
         analysis_.ordering_s = timer.seconds();
         analysis_.working_entries = matrix_.stored();
@@ -192,7 +197,7 @@ template <class T> class Analyzer {
 
     bool plans_simplicial_lu() {
         bool const is_natural = options_.ordering == OrderingMethod::natural;
-        auto plan = plan_simplicial_lu({matrix_.col_ptr, matrix_.row_ind}, !is_natural);
+        auto plan = plan_simplicial_lu({matrix_.col_ptr, matrix_.row_ind}, !is_natural, chooses_supernodes());
         if (!plan) return false;
         Index const rank = plan->form.structural_rank;
         if (rank < matrix_.cols) require_entries_in_every_row(matrix_, options_.schur, &interrupt_);
@@ -200,22 +205,47 @@ template <class T> class Analyzer {
             throw Error(Status::singular,
                         fmt::format("the matrix is structurally singular: its structural rank is {} of {}",
                                     rank, matrix_.cols));
-        if (options_.supernodes == Toggle::automatic && !prefers_no_supernodes(*plan)) return false;
         analysis_.ordering = is_natural ? OrderingMethod::natural : OrderingMethod::amd;
         analysis_.simplicial_lu = std::move(plan);
         return true;
     }
 
+    // Whether supernodes are used if they are faster.
+    [[nodiscard]] bool chooses_supernodes() const { return options_.supernodes == Toggle::automatic; }
+
+    // Whether a plan of llh is likely to be used. Its time is a large part of an analysis with supernodes.
+    // Forests and networks with few cycles have little fill, grids of a few thousand rows too, meshes of a
+    // few hundred.
+    [[nodiscard]] bool may_have_little_fill() const {
+        constexpr Offset few_entries = 2000;
+        constexpr double most = 40'000;
+        auto const n = static_cast<double>(matrix_.cols);
+        double const neighbors = 2 * static_cast<double>(matrix_.stored() - matrix_.cols) / std::max(n, 1.0);
+        return matrix_.stored() <= few_entries || n * std::pow(std::max(neighbors - 2, 0.0), 4) <= most;
+    }
+
+    bool plans_simplicial_cholesky() {
+        if (chooses_supernodes() && !may_have_little_fill()) return false;
+        if (options_.factorization != Factorization::automatic) // which chose llh for a positive diagonal
+            require_entries_in_every_row(matrix_, {}, &interrupt_);
+        return take_plan(plan_simplicial_cholesky(matrix_, chooses_supernodes()));
+    }
+
     // Larger systems are factorized faster with supernodes, and their plan takes as long as an ordering.
     bool plans_simplicial_ldl() {
         constexpr Offset most_entries = 20'000;
-        bool const chooses = options_.supernodes == Toggle::automatic;
-        if (chooses && matrix_.stored() > most_entries) return false;
-        auto plan = options_.matching == Toggle::on ? std::nullopt : plan_simplicial_ldl(matrix_);
+        if (chooses_supernodes() && matrix_.stored() > most_entries) return false;
+        auto plan = options_.matching == Toggle::on
+                        ? std::nullopt
+                        : plan_simplicial_ldl(matrix_, nullptr, chooses_supernodes());
         if (!plan) plan = plan_matched_ldl();
-        if (!plan && !chooses)
+        if (!plan && options_.supernodes == Toggle::off)
             context_.note("supernodes are used: rows with a weak diagonal have no partners for 2 x 2 pivots");
-        if (!plan || (chooses && !prefers_no_supernodes(*plan))) return false;
+        return take_plan(std::move(plan));
+    }
+
+    bool take_plan(std::optional<LdlPlan> plan) {
+        if (!plan) return false;
         if (plan->is_matched) note_matching();
         analysis_.system = {}; // these factors have their own scales
         analysis_.ordering = OrderingMethod::amd;
@@ -228,7 +258,7 @@ template <class T> class Analyzer {
         match();
         if (!analysis_.system.is_matched()) return std::nullopt;
         MatchedRows const matched{analysis_.system.pairs(), analysis_.system.choice().row_scale};
-        return plan_simplicial_ldl(matrix_, &matched);
+        return plan_simplicial_ldl(matrix_, &matched, chooses_supernodes());
     }
 
     // Chooses scales and a matching, unless this has been done.

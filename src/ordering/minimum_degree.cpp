@@ -17,7 +17,7 @@ constexpr std::size_t most_short_entries = std::size_t{1} << 30;
 
 template <class Position> MinimumDegree order_pattern(std::span<std::int32_t const> ptr,
                                                       std::span<std::int32_t const> ind,
-                                                      std::span<std::int32_t> order) {
+                                                      std::span<std::int32_t> order, double most_flops) {
     auto const n = static_cast<std::int32_t>(order.size());
     auto const for_each_edge = [&](auto const& body) {
         for (std::int32_t j = 0; j < n; ++j)
@@ -35,7 +35,7 @@ template <class Position> MinimumDegree order_pattern(std::span<std::int32_t con
         graph.add(j, i);
     });
     graph.drop_repeated();
-    return graph.run(order);
+    return graph.run(order, most_flops);
 }
 
 template <class Position> void order_graph(Graph const& graph, std::vector<std::int32_t> const& weights,
@@ -45,7 +45,7 @@ template <class Position> void order_graph(Graph const& graph, std::vector<std::
     QuotientGraph<Position> quotient(weights, length);
     for (std::int32_t v = 0; v < std::ssize(order); ++v)
         for (Index const w : graph.neighbours(v)) quotient.add(v, static_cast<std::int32_t>(w));
-    quotient.run(order);
+    quotient.run(order, infinity);
 }
 
 } // namespace
@@ -55,9 +55,10 @@ Index dense_degree(Index num_vertices) {
 }
 
 MinimumDegree minimum_degree(std::span<std::int32_t const> ptr, std::span<std::int32_t const> ind,
-                             std::span<std::int32_t> order) {
-    return 2 * ind.size() + order.size() < most_short_entries ? order_pattern<std::int32_t>(ptr, ind, order)
-                                                              : order_pattern<std::int64_t>(ptr, ind, order);
+                             std::span<std::int32_t> order, double most_flops) {
+    return 2 * ind.size() + order.size() < most_short_entries
+               ? order_pattern<std::int32_t>(ptr, ind, order, most_flops)
+               : order_pattern<std::int64_t>(ptr, ind, order, most_flops);
 }
 
 std::vector<Index> minimum_degree(Graph const& graph) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/graph.hpp"
+#include "core/scalar.hpp"
 #include "espalier/types.hpp"
 
 namespace espalier {
@@ -24,9 +25,10 @@ struct MinimumDegree {
 };
 
 /// Orders the square pattern A + A^T, of which A has the columns ptr and the rows ind in any order, with or
-/// without diagonal: order[new] = old. Takes little more than linear time on sparse graphs.
+/// without diagonal: order[new] = old. Takes little more than linear time on sparse graphs. Stops when the
+/// operations exceed `most_flops`; the order is then not written.
 MinimumDegree minimum_degree(std::span<std::int32_t const> ptr, std::span<std::int32_t const> ind,
-                             std::span<std::int32_t> order);
+                             std::span<std::int32_t> order, double most_flops = infinity);
 
 /// Orders the vertices of a graph with their weights, which are scaled by balance_weights() if they are far
 /// from 1: order[new] = old. Error{unsupported} for 2^30 vertices or more.

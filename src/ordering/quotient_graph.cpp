@@ -41,7 +41,8 @@ template <class Position> void QuotientGraph<Position>::drop_repeated() {
     std::ranges::fill(seen_by, none);
 }
 
-template <class Position> MinimumDegree QuotientGraph<Position>::run(std::span<std::int32_t> order) {
+template <class Position>
+MinimumDegree QuotientGraph<Position>::run(std::span<std::int32_t> order, double most_flops) {
     sort_by_degree();
     while (left_ > 0) {
         std::int32_t const pivot = choose_pivot();
@@ -50,6 +51,7 @@ template <class Position> MinimumDegree QuotientGraph<Position>::run(std::span<s
         update_degrees(pivot);
         merge_alike();
         finish_element(pivot);
+        if (costs_.flops > most_flops) return costs_;
     }
     if (dense_weight_ > 0) count_costs(dense_weight_, 0);
     write_order(order);

@@ -26,8 +26,9 @@ template <class Position> class QuotientGraph {
     /// Removes neighbours that were added several times.
     void drop_repeated();
 
-    /// Eliminates all variables, and writes order[new] = old.
-    MinimumDegree run(std::span<std::int32_t> order);
+    /// Eliminates all variables, and writes order[new] = old; or stops when the operations exceed
+    /// `most_flops`.
+    MinimumDegree run(std::span<std::int32_t> order, double most_flops);
 
   private:
     static constexpr std::int32_t none = -1, is_element = -1, is_dead = -2;

@@ -6,6 +6,7 @@
 
 #include "core/inverse_permutation.hpp"
 #include "ordering/minimum_degree.hpp"
+#include "simplicial/rates.hpp"
 
 namespace espalier {
 
@@ -17,32 +18,66 @@ constexpr double weak_entry = 0.05, strong_entry = 0.3;
 
 constexpr Offset most_positions = std::numeric_limits<std::int32_t>::max() / 4;
 
+// Measured on optimality systems, and on grids, meshes and power networks of order 66 to 5000.
+struct LdlRates {
+    Rates factorization, with_solve, supernodal;
+};
+constexpr LdlRates indefinite_rates = {{5e-9, 0, 1 / 3e9}, {8e-9, 0, 1 / 3e9}, {6.5e-9, 0.85e-6, 1 / 30e9}};
+constexpr LdlRates definite_rates = {
+    {1.5e-9, 8e-9, 1 / 3.6e9}, {2.5e-9, 11e-9, 1 / 3.6e9}, {4.1e-9, 0.1e-6, 1 / 30e9}};
+
+constexpr LdlRates const& rates_of(bool is_definite) {
+    return is_definite ? definite_rates : indefinite_rates;
+}
+
+double seconds_of(LdlPlan const& plan, Rates const& rates) {
+    return rates.seconds(static_cast<double>(plan.nnz_factor), static_cast<double>(plan.order()), plan.flops);
+}
+
+template <class T> bool has_small_positions(CscMatrix<T> const& a) {
+    return a.cols <= most_positions && a.stored() <= most_positions;
+}
+
 // Makes a plan step by step. Both triangles of the scaled moduli are stored by columns.
 template <class T> class LdlPlanner {
   public:
-    explicit LdlPlanner(CscMatrix<T> const& a) : a_(a), n_(static_cast<std::int32_t>(a.cols)) {}
+    LdlPlanner(CscMatrix<T> const& a, bool only_if_faster)
+        : a_(a), n_(static_cast<std::int32_t>(a.cols)), only_if_faster_(only_if_faster) {}
+
+    std::optional<LdlPlan> run_without_pairs() {
+        plan_.is_definite = true;
+        list_neighbours();
+        partner_.assign(n_, -1);
+        return plan_blocks();
+    }
 
     std::optional<LdlPlan> run(MatchedRows const* matched) {
         list_neighbours();
-        if (matched)
+        if (matched) {
             take_pairs(*matched);
-        else if (!pair_rows())
-            return std::nullopt;
-        order_blocks();
-        place_entries();
-        if (!find_pattern()) return std::nullopt;
-        list_rows();
-        return std::move(plan_);
+        } else {
+            find_sizes();
+            if (!pair_rows()) return std::nullopt;
+        }
+        return plan_blocks();
     }
 
   private:
     using Size = Real<T>;
 
+    std::optional<LdlPlan> plan_blocks() {
+        if (!order_blocks()) return std::nullopt;
+        place_entries();
+        if (!find_pattern()) return std::nullopt;
+        LdlRates const& rates = rates_of(plan_.is_definite);
+        if (only_if_faster_ && seconds_of(plan_, rates.with_solve) > seconds_of(plan_, rates.supernodal))
+            return std::nullopt;
+        list_rows();
+        return std::move(plan_);
+    }
+
     void list_neighbours() {
-        std::vector<Real<T>> scales(n_, Real<T>(1));
-        symmetric_scales(a_, scales);
         ptr_.assign(n_ + 1, 0);
-        diagonal_.assign(n_, Size(0));
         for (std::int32_t j = 0; j < n_; ++j)
             for (Offset const p : a_.entries_of(j))
                 if (auto const i = static_cast<std::int32_t>(a_.row_ind[p]); i != j) {
@@ -51,20 +86,30 @@ template <class T> class LdlPlanner {
                 }
         for (std::int32_t j = 0; j < n_; ++j) ptr_[j + 1] += ptr_[j];
         neighbour_.resize(ptr_[n_]);
+        std::vector<std::int32_t> next(ptr_.begin(), ptr_.end() - 1);
+        for (std::int32_t j = 0; j < n_; ++j)
+            for (Offset const p : a_.entries_of(j))
+                if (auto const i = static_cast<std::int32_t>(a_.row_ind[p]); i != j) {
+                    neighbour_[next[i]++] = j;
+                    neighbour_[next[j]++] = i;
+                }
+    }
+
+    // The scaled moduli of all entries; the order is that of `neighbour_`.
+    void find_sizes() {
+        std::vector<Real<T>> scales(n_, Real<T>(1));
+        symmetric_scales(a_, scales);
         size_.resize(ptr_[n_]);
+        diagonal_.assign(n_, Size(0));
         std::vector<std::int32_t> next(ptr_.begin(), ptr_.end() - 1);
         for (std::int32_t j = 0; j < n_; ++j)
             for (Offset const p : a_.entries_of(j)) {
                 auto const i = static_cast<std::int32_t>(a_.row_ind[p]);
                 Size const size = abs1(a_.values[p]) * scales[i] * scales[j];
-                if (i == j) {
+                if (i == j)
                     diagonal_[j] += size;
-                    continue;
-                }
-                neighbour_[next[i]] = j;
-                size_[next[i]++] = size;
-                neighbour_[next[j]] = i;
-                size_[next[j]++] = size;
+                else
+                    size_[next[i]++] = size_[next[j]++] = size;
             }
     }
 
@@ -112,7 +157,16 @@ template <class T> class LdlPlanner {
         return true;
     }
 
-    void order_blocks() {
+    // Columns of c entries have at least c^2 operations, so f operations belong to at most sqrt(n f) entries.
+    [[nodiscard]] double most_flops() const {
+        if (!only_if_faster_) return infinity;
+        LdlRates const& rates = rates_of(plan_.is_definite);
+        return most_useful_flops(rates.with_solve, rates.supernodal, n_, n_,
+                                 std::sqrt(static_cast<double>(n_)));
+    }
+
+    // Returns false if more operations than most_flops() are needed.
+    bool order_blocks() {
         std::vector<std::int32_t> block_of(n_), leader;
         for (std::int32_t i = 0; i < n_; ++i) {
             bool const leads = partner_[i] < 0 || i < partner_[i];
@@ -132,7 +186,8 @@ template <class T> class LdlPlanner {
                     }
             ptr.push_back(static_cast<std::int32_t>(ind.size()));
         }
-        minimum_degree(ptr, ind, order);
+        double const most = 2 * most_flops(); // minimum_degree() counts those of lu
+        if (minimum_degree(ptr, ind, order, most).flops > most) return false;
         plan_.row.reserve(n_);
         plan_.first.reserve(blocks + 1);
         for (std::int32_t const b : order) {
@@ -141,6 +196,7 @@ template <class T> class LdlPlanner {
             if (partner_[leader[b]] >= 0) plan_.row.push_back(partner_[leader[b]]);
         }
         plan_.first.push_back(n_);
+        return true;
     }
 
     void place_entries() {
@@ -225,6 +281,7 @@ template <class T> class LdlPlanner {
 
     CscMatrix<T> const& a_;
     std::int32_t n_;
+    bool only_if_faster_;
     LdlPlan plan_;
     std::vector<std::int32_t> ptr_, neighbour_; // both triangles without the diagonal
     std::vector<Size> size_, diagonal_;         // scaled moduli
@@ -265,23 +322,23 @@ template <class T> void symmetric_scales(CscMatrix<T> const& a, std::vector<Real
 }
 
 template <class T>
-std::optional<LdlPlan> plan_simplicial_ldl(CscMatrix<T> const& a, MatchedRows const* matched) {
-    if (a.cols > most_positions || a.stored() > most_positions) return std::nullopt;
-    return LdlPlanner<T>(a).run(matched);
+std::optional<LdlPlan> plan_simplicial_cholesky(CscMatrix<T> const& a, bool only_if_faster) {
+    if (!has_small_positions(a)) return std::nullopt;
+    return LdlPlanner<T>(a, only_if_faster).run_without_pairs();
+}
+
+template <class T> std::optional<LdlPlan>
+plan_simplicial_ldl(CscMatrix<T> const& a, MatchedRows const* matched, bool only_if_faster) {
+    if (!has_small_positions(a)) return std::nullopt;
+    return LdlPlanner<T>(a, only_if_faster).run(matched);
 }
 
 double predicted_seconds(LdlPlan const& plan) {
-    return 5e-9 * static_cast<double>(plan.nnz_factor) + plan.flops / 3e9;
-}
-
-bool prefers_no_supernodes(LdlPlan const& plan) {
-    auto const n = static_cast<double>(plan.order()), entries = static_cast<double>(plan.nnz_factor);
-    // The costs of a column with supernodes are those for lu (simplicial_plan.cpp).
-    double const supernodal_s = 6.5e-9 * entries + 0.85e-6 * n + plan.flops / 30e9;
-    return predicted_seconds(plan) + 3e-9 * entries <= supernodal_s;
+    return seconds_of(plan, rates_of(plan.is_definite).factorization);
 }
 
 ESPALIER_INSTANTIATE_FUNCTION(symmetric_scales)
+ESPALIER_INSTANTIATE_FUNCTION(plan_simplicial_cholesky)
 ESPALIER_INSTANTIATE_FUNCTION(plan_simplicial_ldl)
 
 } // namespace espalier

@@ -1,8 +1,9 @@
-// The analysis of a symmetric indefinite factorization without supernodes. Input: the lower or upper triangle
-// of a symmetric or Hermitian matrix, with values; output: pivot blocks of one or two rows in the order of
-// elimination, and the pattern of L. Rows with weak diagonal entries form pairs with rows in which they have
-// large entries, because 2 x 2 pivots are then likely to be stable. These pairs are those of a
-// maximum-product matching (Duff and Pralet 2005), or chosen greedily, which takes a small part of its time.
+// The analysis of a symmetric factorization without supernodes. Input: the lower or upper triangle of a
+// symmetric or Hermitian matrix; output: pivot blocks of one or two rows in the order of elimination, and the
+// pattern of L. Positive definite matrices have blocks of one row. In others, rows with weak diagonal entries
+// form pairs with rows in which they have large entries, because 2 x 2 pivots are then likely to be stable.
+// These pairs are those of a maximum-product matching (Duff and Pralet 2005), or chosen greedily, which takes
+// a small part of its time.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,7 @@ namespace espalier {
 struct LdlPlan {
     std::vector<std::int32_t> row;   ///< The row of A at each position.
     std::vector<std::int32_t> first; ///< The first row of each block, and the end.
+    bool is_definite = false;        ///< Whether all pivots are single, and expected to be positive.
     bool is_matched = false;         ///< Whether the pairs are MatchedRows.
     std::vector<double> scale;       ///< MatchedRows::scale, or empty.
 
@@ -66,17 +68,20 @@ struct MatchedRows {
 /// s_i |a_ij| s_j is near 1, for a triangle of a symmetric matrix (two steps of Ruiz 2001).
 template <class T> void symmetric_scales(CscMatrix<T> const& a, std::vector<Real<T>>& scales);
 
+/// Plans the factorization of a positive definite matrix, whose values are not read. Returns nothing if the
+/// matrix or its factors are too large for 32-bit positions; with `only_if_faster`, also if a factorization
+/// with supernodes is predicted to be faster (see plan_simplicial_lu()).
+template <class T>
+std::optional<LdlPlan> plan_simplicial_cholesky(CscMatrix<T> const& a, bool only_if_faster = false);
+
 /// Plans the factorization of a symmetric or Hermitian matrix with finite values, with the pairs and scales
 /// of `matched`, or with its own ones if this is null. Returns nothing if a row with a weak diagonal finds
 /// only partners with which its entries are weak, too, or if the matrix or its factors are too large for
-/// 32-bit positions.
-template <class T>
-std::optional<LdlPlan> plan_simplicial_ldl(CscMatrix<T> const& a, MatchedRows const* matched = nullptr);
+/// 32-bit positions. `only_if_faster` as above.
+template <class T> std::optional<LdlPlan>
+plan_simplicial_ldl(CscMatrix<T> const& a, MatchedRows const* matched = nullptr, bool only_if_faster = false);
 
 /// Seconds of a factorization, in double precision.
 double predicted_seconds(LdlPlan const& plan);
-
-/// Whether to factorize without supernodes, by the predicted times of a factorization and a solve.
-bool prefers_no_supernodes(LdlPlan const& plan);
 
 } // namespace espalier

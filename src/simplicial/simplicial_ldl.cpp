@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 namespace espalier {
 
 namespace {
@@ -22,10 +24,10 @@ template <class T> T real_if(bool real, T value) {
 
 } // namespace
 
-template <class T> void SimplicialLdl<T>::set_plan(LdlPlan const& plan, bool conjugate) {
+template <class T> void SimplicialLdl<T>::set_plan(LdlPlan const& plan, Factorization kind) {
     clear();
     plan_ = &plan;
-    conjugate_ = conjugate;
+    kind_ = kind;
 }
 
 template <class T> void SimplicialLdl<T>::clear() {
@@ -183,6 +185,11 @@ template <class T> bool SimplicialLdl<T>::set_pivot(std::int32_t k, T const (&d)
     pivot = {};
     T const a = pivot.a = d[0][0];
     if (plan_->width(k) == 1) {
+        if (is_cholesky() && !(real_part(a) > 0))
+            throw Error(Status::not_positive_definite,
+                        fmt::format("the matrix is not positive definite: llh meets a pivot that is not "
+                                    "positive at row and column {} of the matrix (counted from 1)",
+                                    plan_->row[k] + 1));
         if (a == T(0)) return false;
         pivot.inverse_a = T(1) / a;
         smallest_pivot_ = std::min(smallest_pivot_, static_cast<double>(std::abs(a)));

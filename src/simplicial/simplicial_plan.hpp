@@ -21,17 +21,16 @@ struct SimplicialPlan {
     [[nodiscard]] std::uint64_t bytes(std::size_t scalar_bytes, Offset nnz) const;
 };
 
-/// Returns nothing if the matching takes too long, or if the matrix is too large for 32-bit positions.
-/// `ordered` is false for blocks in the order of the matrix.
-std::optional<SimplicialPlan> plan_simplicial_lu(PatternView const& pattern, bool ordered = true);
+/// Returns nothing if the matching takes too long, or if the matrix is too large for 32-bit positions; with
+/// `only_if_faster`, also if a factorization with supernodes is predicted to be faster. The prediction
+/// compares the times of a refactorization and a solve, plus a tenth of the additional time of an analysis
+/// with supernodes. Supernodes compute faster, and cost more for each column. `ordered` is false for blocks
+/// in the order of the matrix.
+std::optional<SimplicialPlan> plan_simplicial_lu(PatternView const& pattern, bool ordered = true,
+                                                 bool only_if_faster = false);
 
 /// Seconds of a refactorization without supernodes, in double precision with AVX2 or AVX-512.
 double predicted_seconds(SimplicialPlan const& plan);
-
-/// Whether to factorize without supernodes. Compares the predicted times of a refactorization and a solve,
-/// plus a tenth of the additional time of an analysis with supernodes. Supernodes compute faster, and cost
-/// more for each column.
-bool prefers_no_supernodes(SimplicialPlan const& plan);
 
 /// The number of entries of L + U, at least a quarter more than planned because of pivots outside of the
 /// diagonal, from which on supernodes are predicted to be faster.

@@ -11,7 +11,7 @@ template <class T> void SimplicialLdl<T>::solve(std::span<T> x, Index columns, M
     std::size_t const needed = n * (columns >= widest ? widest : columns >= 4 ? 4 : 1);
     if (work_.size() < needed) work_.resize(needed);
     // op(A) is A or conj(A), and conj(A) x = b is A conj(x) = conj(b).
-    bool const conjugated = is_complex<T> && op == (conjugate_ ? MatrixOp::transpose : MatrixOp::adjoint);
+    bool const conjugated = is_complex<T> && op == (conjugates() ? MatrixOp::transpose : MatrixOp::adjoint);
     auto const conjugate = [&] {
         if (conjugated)
             for (T& value : x) value = conj(value);
@@ -93,12 +93,14 @@ template <class T> template <int W, bool hermitian> void SimplicialLdl<T>::backw
             reduce(k, std::integral_constant<int, 2>());
 }
 
-// In the order of the factors, (S^-1 L D S^-1)^-1 = S (L D)^-1 S and (S L^op S^-1)^-1 = S L^-op S^-1.
+// In the order of the factors, (S^-1 L D S^-1)^-1 = S (L D)^-1 S and (S L^op S^-1)^-1 = S L^-op S^-1. For llh
+// (S^-1 L D^(1/2))^-1 = D^(1/2) (L D)^-1 S and (D^(1/2) L^op S^-1)^-1 = S L^-op D^(-1/2).
 template <class T> void SimplicialLdl<T>::solve_half(std::span<T> x, Index columns, bool is_forward) {
     Index const n = plan_->order();
     auto const scale = [&](Index i) { return scale_[plan_->row[i]]; };
+    auto const inner = [&](Index i) { return is_cholesky() ? root(i) : scale(i); };
     for (T* column = x.data(); columns > 0; --columns, column += n) {
-        for (Index i = 0; i < n; ++i) column[i] *= is_forward ? scale(i) : 1 / scale(i);
+        for (Index i = 0; i < n; ++i) column[i] *= is_forward ? scale(i) : 1 / inner(i);
         if (is_forward) {
             forward<1>(column);
             divide_by_d<1>(column);
@@ -107,7 +109,7 @@ template <class T> void SimplicialLdl<T>::solve_half(std::span<T> x, Index colum
         } else {
             backward<1, false>(column);
         }
-        for (Index i = 0; i < n; ++i) column[i] *= scale(i);
+        for (Index i = 0; i < n; ++i) column[i] *= is_forward ? inner(i) : scale(i);
     }
 }
 
@@ -137,7 +139,8 @@ template <class T> Determinant<T> SimplicialLdl<T>::determinant() const {
 template <class T> Factors<T> SimplicialLdl<T>::explicit_factors() const {
     Factors<T> factors;
     CscMatrix<T>&lower = factors.lower, &diagonal = factors.diagonal;
-    lower.rows = lower.cols = diagonal.rows = diagonal.cols = plan_->order();
+    lower.rows = lower.cols = plan_->order();
+    if (!is_cholesky()) diagonal.rows = diagonal.cols = plan_->order();
     auto const scale = [&](Index i) { return scale_[plan_->row[i]]; };
     auto const put = [](CscMatrix<T>& matrix, Index i, T value) {
         matrix.row_ind.push_back(i);
@@ -149,12 +152,14 @@ template <class T> Factors<T> SimplicialLdl<T>::explicit_factors() const {
         Pivot const& pivot = pivot_[k];
         for (int c = 0; c < width; ++c) {
             Index const j = first + c;
-            put(lower, j, T(1));
+            Real<T> const column_scale = is_cholesky() ? root(j) : scale(j);
+            put(lower, j, T(column_scale / scale(j)));
             if (width == 2 && c == 0) put(lower, first + 1, T(0));
             T const* value = lower_.data() + plan_->value_ptr[k] + c;
             for (std::int32_t p = plan_->row_ptr[k]; p < plan_->row_ptr[k + 1]; ++p, value += width)
-                put(lower, plan_->rows[p], *value * (scale(j) / scale(plan_->rows[p])));
+                put(lower, plan_->rows[p], *value * (column_scale / scale(plan_->rows[p])));
             lower.col_ptr.push_back(std::ssize(lower.row_ind));
+            if (is_cholesky()) continue;
             T const upper = c == 0 ? pivot.a : conj_if(conjugates(), pivot.b);
             put(diagonal, first, upper / scale(first) / scale(j));
             if (width == 2)

@@ -18,6 +18,19 @@ template <class T> T stored_or_zero(CscMatrix<T> const& a, Index i, Index j) {
     return T(0);
 }
 
+// Divides the columns of the L of L L^H by their diagonal entries, and returns the squares of these as D.
+template <class T> CscMatrix<T> split_diagonal(CscMatrix<T>& lower) {
+    CscMatrix<T> diagonal{lower.rows, lower.cols, Symmetry::general, {0}, {}, {}};
+    for (Index j = 0; j < lower.cols; ++j) {
+        T const root = lower.values[lower.col_ptr[j]];
+        for (Offset const p : lower.entries_of(j)) lower.values[p] /= root;
+        diagonal.row_ind.push_back(j);
+        diagonal.values.push_back(root * root);
+        diagonal.col_ptr.push_back(j + 1);
+    }
+    return diagonal;
+}
+
 } // namespace
 
 template <class T> SparseInverse<T>::SparseInverse(Factors<T> factors, bool conjugate, Interrupt* interrupt)
@@ -26,7 +39,10 @@ template <class T> SparseInverse<T>::SparseInverse(Factors<T> factors, bool conj
       column_place_(inverse_permutation(factors.column_permutation)), by_(lower_.cols, T(0)),
       sums_(lower_.cols, T(0)), is_target_(lower_.cols, 0) {
     bool const is_general = factors.upper.cols > 0;
-    if (is_general) upper_ = transpose(factors.upper);
+    if (is_general)
+        upper_ = transpose(factors.upper);
+    else if (factors.diagonal.cols == 0)
+        factors.diagonal = split_diagonal(lower_);
     for (Index j = lower_.cols - 1; j >= 0;) {
         check(interrupt);
         if (is_general)

@@ -21,8 +21,8 @@ namespace espalier {
 
 template <class T> class SparseInverse {
   public:
-    /// Takes the factors of ldlt, ldlh or lu, with sorted columns and without missing fill. `conjugate`: the
-    /// factors are L D L^H. Runs on the calling thread. Error{cancelled}.
+    /// Takes the factors of llh, ldlt, ldlh or lu, with sorted columns and without missing fill. `conjugate`:
+    /// the factors are L L^H or L D L^H. Runs on the calling thread. Error{cancelled}.
     SparseInverse(Factors<T> factors, bool conjugate, Interrupt* interrupt);
 
     /// The entry of A^-1 in row i and column j; nullopt outside of the pattern. Logarithmic in the length of
@@ -44,7 +44,8 @@ template <class T> class SparseInverse {
     Index invert_symmetric(Index j, CscMatrix<T> const& diagonal, bool conjugate);
 
     CscMatrix<T> lower_; ///< L, overwritten column by column with Z_ji.
-    CscMatrix<T> upper_; ///< U^T, overwritten with Z_ij. Empty for ldlt and ldlh, where Z_ij overwrites L.
+    CscMatrix<T>
+        upper_; ///< U^T, overwritten with Z_ij. Empty for symmetric factors, where Z_ij overwrites L.
     bool conjugate_;
     std::vector<Index> row_place_, column_place_; ///< By row and column of A: its place in the factors.
     std::vector<T> by_, sums_;

@@ -24,10 +24,10 @@ DistributedRows SimplicialFactor<T>::prepare(CscMatrix<T> const& matrix, Simplic
 }
 
 template <class T> DistributedRows SimplicialFactor<T>::prepare(CscMatrix<T> const& matrix,
-                                                                LdlPlan const& plan, bool conjugate) {
+                                                                LdlPlan const& plan, Factorization kind) {
     clear();
     is_ldl_ = true;
-    ldl_.set_plan(plan, conjugate);
+    ldl_.set_plan(plan, kind);
     return store_pattern(matrix);
 }
 

@@ -1,6 +1,6 @@
 // The factorization of a matrix without supernodes, in one process: its plan, its numbers, and its solves.
-// Matrices with general storage have lu, others ldlt or ldlh. It factorizes the caller's matrix itself, and
-// has its own scales and permutations.
+// Matrices with general storage have lu, others llh, ldlt or ldlh. It factorizes the caller's matrix itself,
+// and has its own scales and permutations.
 #pragma once
 
 #include <span>
@@ -30,8 +30,8 @@ template <class T> class SimplicialFactor : public WorkingInverse<T> {
     /// Stores the pattern of `matrix`, for which `plan` was made. `plan` must outlive its use. Returns the
     /// owned rows, which are all.
     DistributedRows prepare(CscMatrix<T> const& matrix, SimplicialPlan const& plan);
-    /// Does so for a plan of L D L^T, or of L D L^H if `conjugate`.
-    DistributedRows prepare(CscMatrix<T> const& matrix, LdlPlan const& plan, bool conjugate);
+    /// Does so for a plan of ldlt, ldlh or llh.
+    DistributedRows prepare(CscMatrix<T> const& matrix, LdlPlan const& plan, Factorization kind);
     void clear();
 
     /// Error{usage} unless the matrix has the pattern of the plan; Error{bad_input} for values that are not
@@ -41,8 +41,8 @@ template <class T> class SimplicialFactor : public WorkingInverse<T> {
     /// Factorizes a checked matrix: with the pivots of the last factorization if these are still good, and
     /// otherwise with new ones. Pivots below `threshold`, relative to the largest entry of a scaled row or
     /// column, are replaced; negative: 32 epsilon. Returns whether the pivots were reused. Errors as
-    /// SimplicialLu::factorize(), and Error{inaccurate} if the pivots that were planned for ldlt or ldlh are
-    /// not stable.
+    /// SimplicialLu::factorize(), Error{inaccurate} if the pivots that were planned for ldlt or ldlh are not
+    /// stable, and Error{not_positive_definite} for llh.
     bool factorize(CscMatrix<T> const& matrix, double threshold, SimplicialLimits const& limits);
 
     void solve(std::span<T> block, Index columns, MatrixOp op) override;
@@ -55,7 +55,7 @@ template <class T> class SimplicialFactor : public WorkingInverse<T> {
     [[nodiscard]] double smallest_pivot() const {
         return is_ldl_ ? ldl_.smallest_pivot() : lu_.smallest_pivot();
     }
-    /// Error{usage} unless the factors are ldlh, or ldlt of a real matrix.
+    /// Error{usage} unless the factors are llh, ldlh, or ldlt of a real matrix.
     [[nodiscard]] Inertia inertia() const;
     [[nodiscard]] Determinant<T> determinant() const;
     /// The factors of the caller's matrix. Error{cancelled}.

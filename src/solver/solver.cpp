@@ -148,7 +148,7 @@ void Solver<T>::State::prepare_inverse(CscMatrix<T> const& matrix, std::uint64_t
             vectors_.emplace(context_, analysis_->simplicial_lu
                                            ? simplicial_.prepare(matrix, *analysis_->simplicial_lu)
                                            : simplicial_.prepare(matrix, *analysis_->simplicial_ldl,
-                                                                 analysis_->form.conjugate()));
+                                                                 analysis_->form.kind));
             vectors_->set_system(analysis_->system);
             refiner_.emplace(context_, simplicial_, *vectors_);
         } else {

@@ -75,7 +75,10 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
 template <class T> auto Solver<T>::State::attempt(CscMatrix<T> const& matrix, Delay const& delay) -> Attempt {
     std::optional<Error> const problem = error_of([&] { factorize_values(matrix, delay); });
     if (!problem) return {{}, refiner_->errors_of_factors().backward, report.factor.pivots_replaced};
-    if (problem->status() != Status::singular && problem->status() != Status::inaccurate) throw *problem;
+    bool const is_wrong_kind =
+        problem->status() == Status::not_positive_definite && system_->is_simplicial && system_->chooses;
+    if (problem->status() != Status::singular && problem->status() != Status::inaccurate && !is_wrong_kind)
+        throw *problem;
     return {problem, 0, 0};
 }
 
@@ -109,9 +112,20 @@ template <class T> bool Solver<T>::State::must_change(Attempt const& attempt) co
     return is_doubtful && (analysis_->options.supernodes == Toggle::automatic || simplicial_.is_ldl());
 }
 
-// If the pivots that were planned without a matching are not stable, those of a matching may be.
+// Pivots of llh that are not positive need another kind of factors. If pivots of ldlt or ldlh that were
+// planned without a matching are not stable, those of a matching may be.
 template <class T>
 void Solver<T>::State::factorize_in_another_way(CscMatrix<T> const& matrix, Attempt const& attempt) {
+    if (attempt.problem && attempt.problem->status() == Status::not_positive_definite) {
+        Options indefinite = options_of_analysis();
+        bool const is_hermitian = !is_complex<T> || matrix.symmetry == Symmetry::hermitian;
+        indefinite.factorization = is_hermitian ? Factorization::ldlh : Factorization::ldlt;
+        std::string const kind = to_string(indefinite.factorization);
+        factorize_again(matrix, indefinite, fmt::format("{}: {}", kind, attempt.problem->what()));
+        replace_note_on_choice(fmt::format("auto chose {}: llh failed", kind));
+        report.factor.fell_back = true;
+        return;
+    }
     Options matched = options_of_analysis();
     // A matching for the same values would plan the same pivots.
     bool const has_same = simplicial_.is_ldl() && analysis_->simplicial_ldl->is_matched &&
@@ -149,6 +163,12 @@ template <class T> void Solver<T>::State::choose_simplicial_kind(CscMatrix<T> co
     if (!is_complex<T> || !simplicial_.is_ldl()) return;
     bool const is_real = std::ranges::all_of(matrix.values, [](T value) { return imag_part(value) == 0; });
     bool const conjugates = analysis_->form.conjugate();
+    if (analysis_->form.kind == Factorization::llh) {
+        if (is_real || matrix.symmetry == Symmetry::hermitian) return;
+        FactorizationChoice const choice =
+            analysis_->choose_kind(matrix); // Error{usage} if llh was requested
+        throw Error(Status::not_positive_definite, choice.reason);
+    }
     bool const fits =
         is_real ? conjugates || !system_->chooses : conjugates == (matrix.symmetry == Symmetry::hermitian);
     if (fits) return;
@@ -157,7 +177,7 @@ template <class T> void Solver<T>::State::choose_simplicial_kind(CscMatrix<T> co
     analysis_->form.kind = is_hermitian ? Factorization::ldlh : Factorization::ldlt;
     replace_note_on_choice(choice.kind == analysis_->form.kind ? choice.reason
                                                                : "auto chose ldlh: Hermitian");
-    simplicial_.ldl().set_conjugate(is_hermitian);
+    simplicial_.ldl().set_kind(analysis_->form.kind);
 }
 
 template <class T> void Solver<T>::State::drop_reports_on_factors() {
@@ -188,7 +208,7 @@ template <class T> void Solver<T>::State::factorize_simplicial(CscMatrix<T> cons
     report.factor.time_s = numeric.seconds();
     report.factor.scalar = scalar_of<T>;
     report.factor.gflops = report.factor.time_s > 0 ? report.analysis.flops / report.factor.time_s / 1e9 : 0;
-    if (simplicial_.is_ldl() && simplicial_.ldl().has_signs())
+    if (form_.has_d() && simplicial_.ldl().has_signs())
         report.factor.negative_pivots = simplicial_.ldl().inertia().negative;
     Index const replaced = report.factor.pivots_replaced = simplicial_.pivots_replaced();
     if (replaced > 0) {

@@ -217,9 +217,9 @@ class Report(CommandTest):
         self.assertEqual(noted(*incomplete), direct)
         self.assertEqual(noted(*incomplete, "--method", "auto"), direct)
         self.assertEqual(noted("--levels", 2, "--method", "ilu"), [])
+        self.assertEqual(noted("--supernodes", "off", "--factorization", "llt"),
+                         ["supernodes are used: a factorization without them needs lu, llh, ldlt or ldlh"])
         for kind in ("llh", "llt"):
-            self.assertEqual(noted("--supernodes", "off", "--factorization", kind),
-                             ["supernodes are used: a factorization without them needs lu, ldlt or ldlh"])
             self.assertEqual(noted("--pivoting", "delayed", "--factorization", kind),
                              [f"pivoting delayed has no effect with {kind}"])
         self.assertEqual(noted("--supernodes", "off", "--method", "ilu"), ["supernodes off has no effect with method ilu"])

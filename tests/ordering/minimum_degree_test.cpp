@@ -113,6 +113,25 @@ TEST(MinimumDegree, CausesNoFillOnTreesAndCountsTheOperations) {
     EXPECT_EQ(costs.flops, 3.0 * (n - 1)); // a division, a product and a difference for each edge
 }
 
+TEST(MinimumDegree, StopsWhenItNeedsTooManyOperations) {
+    constexpr std::int32_t side = 30, n = side * side;
+    std::vector<std::int32_t> ptr{0}, ind;
+    for (std::int32_t k = 0; k < n; ++k) {
+        if (k % side > 0) ind.push_back(k - 1);
+        if (k >= side) ind.push_back(k - side);
+        ptr.push_back(static_cast<std::int32_t>(ind.size()));
+    }
+    std::vector<std::int32_t> order(n, -1);
+    double const flops = minimum_degree(ptr, ind, order).flops;
+    std::vector<std::int32_t> stopped(n, -1);
+    double const some = minimum_degree(ptr, ind, stopped, flops / 4).flops;
+    EXPECT_GT(some, flops / 4);
+    EXPECT_LT(some, flops / 2);
+    EXPECT_EQ(stopped, std::vector<std::int32_t>(n, -1));
+    EXPECT_EQ(minimum_degree(ptr, ind, stopped, flops).flops, flops);
+    EXPECT_EQ(stopped, order);
+}
+
 TEST(MinimumDegree, OrdersVerticesWithVeryManyNeighboursLast) {
     constexpr std::int32_t n = 2000;
     EdgeSet edges = random_edges(n, n, 5);
@@ -180,7 +199,7 @@ TEST(QuotientGraph, DoesNotDependOnPositionsAndRepeatedEntries) {
         for (auto const& [i, j] : edges)
             for (int k = 0; k < times; ++k) graph.add(i, j);
         if (times > 1) graph.drop_repeated();
-        graph.run(order);
+        graph.run(order, infinity);
         return order;
     };
     auto const order = order_with(std::int32_t{}, 1);

@@ -115,8 +115,8 @@ TEST(SimplicialPlan, CountsTheFillOfATridiagonalMatrix) {
 TEST(SimplicialPlan, PrefersSupernodesForDenseFactors) {
     auto const sparse = irregular_matrix<double>(2000, 500, false, 1),
                dense = irregular_matrix<double>(1500, 40'000, false, 1);
-    EXPECT_TRUE(prefers_no_supernodes(*plan_simplicial_lu(pattern_of(sparse))));
-    EXPECT_FALSE(prefers_no_supernodes(*plan_simplicial_lu(pattern_of(dense))));
+    EXPECT_TRUE(plan_simplicial_lu(pattern_of(sparse), true, true).has_value());
+    EXPECT_FALSE(plan_simplicial_lu(pattern_of(dense), true, true).has_value());
 }
 
 } // namespace

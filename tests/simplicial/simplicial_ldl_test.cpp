@@ -52,6 +52,10 @@ template <class T> T entry_of(CscMatrix<T> const& a, Index i, Index j) {
     return T(0);
 }
 
+Factorization kind_for(Symmetry symmetry) {
+    return symmetry == Symmetry::hermitian ? Factorization::ldlh : Factorization::ldlt;
+}
+
 template <class T> double largest_of(Dense<T> const& a) {
     double largest = 0;
     for (T const value : a.values) largest = std::max<double>(largest, std::abs(value));
@@ -66,7 +70,7 @@ TYPED_TEST(SimplicialLdlOf, SolvesSaddlePointsWithEveryOp) {
             auto const plan = plan_simplicial_ldl(a);
             ASSERT_TRUE(plan.has_value());
             SimplicialLdl<T> ldl;
-            ldl.set_plan(*plan, symmetry == Symmetry::hermitian);
+            ldl.set_plan(*plan, kind_for(symmetry));
             ASSERT_TRUE(ldl.factorize(a, nullptr));
             EXPECT_FALSE(ldl.kept_scales());
             ASSERT_TRUE(ldl.factorize(a, nullptr));
@@ -98,8 +102,7 @@ TYPED_TEST(SimplicialLdlOf, FactorsMultiplyToTheMatrix) {
         auto const a = saddle_point<T>(n, 20, symmetry, 3);
         auto const plan = plan_simplicial_ldl(a);
         SimplicialLdl<T> ldl;
-        bool const conjugate = symmetry == Symmetry::hermitian;
-        ldl.set_plan(*plan, conjugate);
+        ldl.set_plan(*plan, kind_for(symmetry));
         ASSERT_TRUE(ldl.factorize(a, nullptr));
         Factors<T> const factors = ldl.explicit_factors();
         factors.lower.validate();
@@ -113,7 +116,8 @@ TYPED_TEST(SimplicialLdlOf, FactorsMultiplyToTheMatrix) {
                 T sum{};
                 for (Index k = 0; k < n; ++k)
                     for (Index l = std::max<Index>(0, k - 1); l < std::min(n, k + 2); ++l)
-                        sum += lower(i, k) * diagonal(k, l) * conj_if(conjugate, lower(j, l));
+                        sum += lower(i, k) * diagonal(k, l) *
+                               conj_if(symmetry == Symmetry::hermitian, lower(j, l));
                 T const expected = dense(factors.row_permutation[i], factors.row_permutation[j]);
                 worst = std::max<double>(worst, std::abs(sum - expected));
             }
@@ -138,7 +142,7 @@ TYPED_TEST(SimplicialLdlOf, DeterminantIsThatOfDenseElimination) {
         auto const a = saddle_point<T>(30, 12, symmetry, 5);
         auto const plan = plan_simplicial_ldl(a);
         SimplicialLdl<T> ldl;
-        ldl.set_plan(*plan, symmetry == Symmetry::hermitian);
+        ldl.set_plan(*plan, kind_for(symmetry));
         ASSERT_TRUE(ldl.factorize(a, nullptr));
         auto dense = to_dense(a);
         T phase(1);
@@ -159,7 +163,7 @@ TEST(SimplicialLdl, CountsTheSignsOfSaddlePoints) {
         auto const a = saddle_point<double>(n, constraints, Symmetry::symmetric, 11);
         auto const plan = plan_simplicial_ldl(a);
         SimplicialLdl<double> ldl;
-        ldl.set_plan(*plan, false);
+        ldl.set_plan(*plan, Factorization::ldlt);
         ASSERT_TRUE(ldl.factorize(a, nullptr));
         EXPECT_EQ(ldl.inertia(), (Inertia{n - constraints, constraints, 0}));
     }
@@ -174,7 +178,7 @@ CscMatrix<double> two_by_two(double a, double b, double c) {
 bool fits_plan_of(CscMatrix<double> const& planned, CscMatrix<double> const& given) {
     auto const plan = plan_simplicial_ldl(planned);
     SimplicialLdl<double> ldl;
-    ldl.set_plan(*plan, false);
+    ldl.set_plan(*plan, Factorization::ldlt);
     bool const holds = ldl.factorize(given, nullptr);
     EXPECT_EQ(ldl.has_factors(), holds);
     return holds;
@@ -187,7 +191,7 @@ TEST(SimplicialLdl, EachKindOfPivotOfAPairIsRight) {
             auto const plan = plan_simplicial_ldl(two_by_two(0, 1, 0));
             ASSERT_EQ(plan->num_blocks(), 1);
             SimplicialLdl<double> ldl;
-            ldl.set_plan(*plan, false);
+            ldl.set_plan(*plan, Factorization::ldlt);
             ASSERT_TRUE(ldl.factorize(matrix, nullptr));
             double const det = a * c - 16;
             auto const found = ldl.determinant();
@@ -219,7 +223,7 @@ TEST(SimplicialLdl, ScalesPairsOfDenormalEntries) {
     auto const plan = plan_simplicial_ldl(a);
     ASSERT_TRUE(plan);
     SimplicialLdl<double> ldl;
-    ldl.set_plan(*plan, false);
+    ldl.set_plan(*plan, Factorization::ldlt);
     ASSERT_TRUE(ldl.factorize(a, nullptr));
     auto const found = ldl.determinant();
     EXPECT_EQ(found.phase, -1);
@@ -230,7 +234,7 @@ TEST(SimplicialLdl, ChoosesScalesAnewIfValuesChangeTheirSize) {
     auto a = saddle_point<double>(30, 12, Symmetry::symmetric, 5);
     auto const plan = plan_simplicial_ldl(a);
     SimplicialLdl<double> ldl;
-    ldl.set_plan(*plan, false);
+    ldl.set_plan(*plan, Factorization::ldlt);
     ASSERT_TRUE(ldl.factorize(a, nullptr));
     for (double& value : a.values) value *= 1e200;
     ASSERT_TRUE(ldl.factorize(a, nullptr));
@@ -274,7 +278,7 @@ TEST(SimplicialLdl, TakesGivenPairsAndScales) {
             EXPECT_EQ(std::ranges::count(pairs, block), 1);
         }
     SimplicialLdl<double> ldl;
-    ldl.set_plan(*plan, false);
+    ldl.set_plan(*plan, Factorization::ldlt);
     ASSERT_TRUE(ldl.factorize(a, nullptr));
     EXPECT_EQ(ldl.inertia(), (Inertia{variables, constraints, 0}));
 }
@@ -283,7 +287,7 @@ TEST(SimplicialLdl, CanBeCancelled) {
     auto const a = saddle_point<double>(60, 20, Symmetry::symmetric, 5);
     auto const plan = plan_simplicial_ldl(a);
     SimplicialLdl<double> ldl;
-    ldl.set_plan(*plan, false);
+    ldl.set_plan(*plan, Factorization::ldlt);
     Interrupt interrupt([] { return true; });
     EXPECT_THROW((void)ldl.factorize(a, &interrupt), Error);
     EXPECT_FALSE(ldl.has_factors());

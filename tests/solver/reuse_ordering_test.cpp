@@ -35,6 +35,7 @@ bool was_adapted(Report const& report) {
 Options reusing(OrderingMethod method = OrderingMethod::automatic) {
     Options options = on_threads(2);
     options.reuse_ordering = true;
+    options.supernodes = Toggle::on;
     options.ordering = method;
     return options;
 }

@@ -9,6 +9,7 @@
 #include "core/random.hpp"
 #include "core/status_of.hpp"
 #include "espalier/espalier.hpp"
+#include "generated.hpp"
 #include "matrix/dense_reference.hpp"
 #include "systems.hpp"
 
@@ -495,6 +496,7 @@ TEST(SimplicialPath, OptionsThatDescribeColumnBlocksMeanSupernodes) {
 
 TEST(SimplicialPath, SymmetricRefactorizationAndSolveDoNotAllocate) {
     expect_no_allocations(saddle_point<double>(100));
+    expect_no_allocations(generated<double>("lap2d:10"));
 }
 
 TEST(SimplicialPath, CanBeCancelled) {

@@ -74,7 +74,9 @@ void add_simplicial_analysis(Table& table, Report const& report) {
                    counted(analysis.diagonal_blocks, "diagonal block"),
                    with_separators(analysis.largest_diagonal_block));
     else
-        table.line("  structure", "no supernodes; 1x1 and 2x2 pivots chosen by the analysis");
+        table.line(
+            "  structure", "no supernodes{}",
+            report.factorization == Factorization::llh ? "" : "; 1x1 and 2x2 pivots chosen by the analysis");
     table.line("  memory", "{} for the factorization",
                readable_bytes(static_cast<double>(analysis.memory_bytes)));
 }
