@@ -1,5 +1,5 @@
 // The qualitative colours are those of Okabe and Ito (Color Universal Design, 2008) and of Tol (Colour
-// schemes, SRON/EPS/TN/09-002, 2021), both for all types of colour vision.
+// schemes, SRON/EPS/TN/09-002, 2021), both for all types of color vision.
 #include "trace/kinds.hpp"
 
 #include <algorithm>
@@ -16,14 +16,14 @@ constexpr Color rgb(unsigned value) {
 
 constexpr Color blue = rgb(0x0072B2), orange = rgb(0xE69F00), green = rgb(0x009E73), sky = rgb(0x56B4E9),
                 vermilion = rgb(0xD55E00), pink = rgb(0xCC79A7), yellow = rgb(0xF0E442), wine = rgb(0x882255),
-                violet = rgb(0xAA4499), olive = rgb(0x999933), grey = rgb(0x888888), indigo = rgb(0x332288);
+                violet = rgb(0xAA4499), olive = rgb(0x999933), gray = rgb(0x888888), indigo = rgb(0x332288);
 
 } // namespace
 
 std::vector<StateKind> standard_kinds() {
     using enum Category;
     return {{"idle", idle, idle_color},
-            {"overhead", overhead, grey},
+            {"overhead", overhead, gray},
             {"send", communication, violet},
             {"receive", communication, wine},
             {"assemble", work, yellow},
@@ -51,7 +51,7 @@ std::vector<Variable> standard_variables() {
 
 Color distinct_color(std::size_t index) {
     static constexpr std::array colors{blue,   orange, green,  sky,   vermilion, pink,
-                                       yellow, wine,   violet, olive, grey,      indigo};
+                                       yellow, wine,   violet, olive, gray,      indigo};
     return colors[index % colors.size()];
 }
 

@@ -1,5 +1,5 @@
 // The state kinds and variables of Espalier's own traces, in runs and predictions, with their categories and
-// colours.
+// colors.
 #pragma once
 
 #include <vector>
@@ -44,13 +44,13 @@ enum class Counter : std::int32_t {
 std::vector<StateKind> standard_kinds();
 std::vector<Variable> standard_variables();
 
-/// One of twelve colours for kinds beyond the standard ones, distinguishable with all types of colour vision.
+/// One of twelve colors for kinds beyond the standard ones, distinguishable with all types of color vision.
 /// Indices above 11 repeat them.
 Color distinct_color(std::size_t index);
 
-/// The colour of a level of the tree, from bright at the root to dark at `deepest`.
+/// The color of a level of the tree, from bright at the root to dark at `deepest`.
 Color level_color(int level, int deepest);
-/// The colour at `place` (0 to 1) between anchors at equal distances.
+/// The color at `place` (0 to 1) between anchors at equal distances.
 Color ramp_color(std::span<Color const> anchors, double place);
 
 inline constexpr Color idle_color{0, 0, 0};

@@ -31,7 +31,7 @@ std::int32_t add_container(std::vector<Container>& containers, std::string name,
 
 } // namespace
 
-// The threads of a node are its workers in ascending order, and then its progress threads.
+// The threads of a node are its workers in ascending order, and then its communication threads.
 std::vector<std::int32_t> add_process(std::vector<Container>& containers, int process, int processes,
                                       std::vector<ThreadInfo> const& threads, std::string const& machine) {
     auto const known =

@@ -36,9 +36,9 @@ struct StateInfo {
 };
 
 struct ThreadInfo {
-    int worker = -1;    ///< The number of a worker; -1 for a progress thread.
+    int worker = -1;    ///< The number of a worker; -1 for a communication thread.
     int node = 0;       ///< The NUMA node, numbered within the process.
-    std::string name{}; ///< If empty, "T<worker>", or "C<n>" for the n-th progress thread.
+    std::string name{}; ///< If empty, "T<worker>", or "C<n>" for the n-th communication thread.
 };
 
 /// Adds one of `processes` with its NUMA nodes and threads to the containers. Returns the container of each

@@ -21,7 +21,7 @@
 
 namespace espalier {
 
-/// Tasks 0 .. n - 1 and their dependences. The successors of a task have higher numbers than the task.
+/// Tasks 0 .. n - 1 and their dependencies. The successors of a task have higher numbers than the task.
 struct TaskDependences {
     std::span<Offset const> successor_ptr; ///< n + 1 entries.
     /// Task t has entries successor_ptr[t] .. successor_ptr[t + 1] - 1.

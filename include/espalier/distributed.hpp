@@ -2,12 +2,12 @@
 // Solver analyzes the whole matrix, so its columns are gathered there first. Vectors may stay distributed
 // (Solver::solve_rows and refine_rows) or be gathered and scattered:
 //
-//     CscMatrix<double> all = gather_columns(processes, my_columns);   // empty but on process 0
+//     CscMatrix<double> all = gather_columns(processes, my_columns);   // empty except on process 0
 //     solver.factorize(all);
 //     std::vector<double> x = solver.solve(gather_rows<double>(processes, my_b));
 //     std::vector<double> my_x = scatter_rows<double>(processes, x, my_rows);
 //
-// Files can be read that way: each process parses its part of them, and gets columns or rows.
+// Files can be read in the same way: each process parses its part, and gets columns or rows.
 //
 //     CscMatrix<double> my_columns = read_columns<double>(processes, "a.mtx");
 //     DenseMatrix<double> my_b = read_rows<double>(processes, "b.mtx");
@@ -45,7 +45,7 @@ scatter_rows(Communicator const& processes, std::span<T const> whole, Index rows
 /// also compressed by gzip. Each of P processes gets cols / P of `cols` columns, and the first cols % P
 /// processes one more. Collective. All processes must be able to open a plain Matrix Market file; each parses
 /// its P-th part of the bytes with `threads` threads (0: the cores that it may use). Process 0 reads other
-/// files alone and distributes them. The parts together are bitwise the same as the result of one process.
+/// files alone and distributes them. The parts together have the same bits as the result of one process.
 /// Error on all processes: {io_error}; {bad_input} as "path:line: what"; {usage} if the numbers are complex
 /// and T is not; {unsupported}; {out_of_memory}.
 template <class T> ESPALIER_API CscMatrix<T> read_columns(Communicator const& processes,

@@ -425,9 +425,9 @@ ESPALIER_API espalier_status espalier_set_bind_threads(espalier_solver* solver, 
 ESPALIER_API espalier_status espalier_set_topology(espalier_solver* solver, char const* text);
 /** The cost model of predictions and schedules. ESPALIER_AUTO: the model that is stored in the user's cache
  *  directory. If there is none, it is measured (about a second) before a long factorization, and shorter ones
- *  use the default model. ESPALIER_ON: measured again. ESPALIER_OFF: the default
- *  model of the library; no file is touched. With ESPALIER_AUTO the environment variable ESPALIER_CALIBRATION
- *  (auto, on, off) decides if it is set. The directory is espalier in $XDG_CACHE_HOME or in $HOME/.cache. */
+ *  use the default model. ESPALIER_ON: measured again. ESPALIER_OFF: the default model of the library; no
+ *  file is touched. With ESPALIER_AUTO the environment variable ESPALIER_CALIBRATION (auto, on, off) decides
+ * if it is set. The directory is espalier in $XDG_CACHE_HOME or in $HOME/.cache. */
 ESPALIER_API espalier_status espalier_set_calibration(espalier_solver* solver, espalier_toggle value);
 /** Record what each thread does from the next step on, for espalier_write_trace(); 0 or 1. */
 ESPALIER_API espalier_status espalier_set_record_trace(espalier_solver* solver, int value);
@@ -516,8 +516,8 @@ ESPALIER_API espalier_status espalier_solve_sparse(espalier_solver* solver, espa
 /** Improves X by the method of espalier_set_refinement() until its backward error is about 10 epsilon (with
  *  an incomplete factorization: within the tolerance) or the method stagnates, and measures the errors
  *  (report: backward_error, componentwise_error, refine.*). If the backward error is not within the
- * tolerance, the status is ESPALIER_INACCURATE or ESPALIER_SINGULAR, and X is the best solution that was
- * found. */
+ *  tolerance, the status is ESPALIER_INACCURATE or ESPALIER_SINGULAR, and X is the best solution that was
+ *  found. */
 ESPALIER_API espalier_status espalier_refine(espalier_solver* solver, espalier_op op, int64_t nrhs,
                                              void const* b, int64_t ldb, void* x, int64_t ldx);
 /** All steps in one call: analysis and factorization unless they are done, solve, and refine with its

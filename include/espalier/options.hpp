@@ -120,7 +120,7 @@ struct Options : ScheduleSettings {
     double tolerance = 0;
 
     /// Maximum number of bytes that a call may use for analysis, factors, right-hand sides, bases of Krylov
-    /// methods and work space, on all processes of a computer together; 0 for no limit. A step that needs
+    /// methods and workspace, on all processes of a computer together; 0 for no limit. A step that needs
     /// more is refused before anything is allocated for it.
     std::uint64_t max_memory = 0;
 

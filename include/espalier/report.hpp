@@ -158,7 +158,7 @@ struct IncompleteReport {
     double coarsen_s = 0;       ///< Coarse graph and its schedule.
     Index tasks_fine = 0;       ///< Block rows.
     Index tasks_coarse = 0;     ///< Tasks after coarsening.
-    Index edges_coarse = 0;     ///< Dependences between these tasks.
+    Index edges_coarse = 0;     ///< Dependencies between these tasks.
     std::string runtime;        ///< The runtime of the tasks: "espalier", "tbb" or "openmp".
     Index synchronizations = 0; ///< Waits of workers for others in one application, or of tasks for tasks.
     /// Bytes of the factor on each NUMA node of process 0 (the system's numbers).

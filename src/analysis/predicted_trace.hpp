@@ -1,6 +1,6 @@
 // Converts a predicted schedule to a trace. Input: structure, cost model, schedule. Output: a trace with the
-// containers, kinds, task numbers and metadata of a recorded one, so that viewers show both alike and
-// trace::compare() matches their tasks.
+// containers, kinds, task numbers and metadata of a recorded one, so that viewers show both in the same way
+// and trace::compare() matches their tasks.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
 // The NUMA node of each task, for the policy nas (Rossignon, Hénon, Aumage, Thibault 2013): the operator
-// F(nodes) divides each depth of a task graph into parts of like cost, one for each node.
+// F(nodes) divides each depth of a task graph into parts of similar cost, one for each node.
 #pragma once
 
 #include <cstdint>

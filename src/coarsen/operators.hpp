@@ -12,7 +12,7 @@ namespace espalier {
 /// S: a task joins its only predecessor if it is the only successor of that task. Chains become one task.
 [[nodiscard]] Aggregation aggregate_chains(TaskGraph const& graph);
 
-/// F(N): each depth of the graph is divided into at most N aggregates of like cost, in the order in which
+/// F(N): each depth of the graph is divided into at most N aggregates of similar cost, in the order in which
 /// the tasks become ready breadth first. An aggregate exceeds the N-th part of the cost of its depth at most
 /// by the cost of one task. Error{usage} if parts < 1.
 [[nodiscard]] Aggregation aggregate_fronts(TaskGraph const& graph, Index parts);

@@ -17,7 +17,8 @@ namespace {
 constexpr int max_failures = 100; // failures of the library in a row before drain() gives up
 constexpr auto unlimited = std::numeric_limits<std::size_t>::max();
 
-// Progress threads leave signals to the program's threads: a new thread inherits the mask of its creator.
+// Communication threads leave signals to the program's threads: a new thread inherits the mask of its
+// creator.
 class SignalsBlocked {
   public:
     SignalsBlocked() {
@@ -114,7 +115,7 @@ void Exchange::send(int to, std::int64_t id, Block&& block, MessageMark const& m
     if (closing_) throw Error(Status::internal, "a block was sent after the end of the run");
     if (failed()) return;
     sending_.queue(to, id, std::move(mine), mark);
-    // The progress thread may share this core, and would wait there until the end of the time slice.
+    // The communication thread may share this core, and would wait there until the end of the time slice.
     if (alarm_.ring()) std::this_thread::yield();
 }
 
@@ -127,7 +128,7 @@ void Exchange::wake() {
     receiving_alarm_.ring();
 }
 
-// A progress thread has found nothing to do.
+// A communication thread has found nothing to do.
 void Exchange::pause(Alarm& alarm, Backoff& backoff, bool is_under_way) const {
     bool const waits = handlers_.worker_waits && handlers_.worker_waits();
     if (options_.shares_core && !waits && !is_under_way) return alarm.wait_for(options_.rest);
@@ -202,7 +203,7 @@ bool Exchange::step() {
     return sent || received;
 }
 
-// Exceptions must not leave a progress thread, or a poll between two tasks.
+// Exceptions must not leave a communication thread, or a poll between two tasks.
 template <class Step> bool Exchange::guarded_step(Step&& step) {
     try {
         return step();

@@ -1,9 +1,9 @@
 // The messages of one run, a factorization or a triangular sweep, between the processes. Any worker sends
-// blocks at any time; progress threads, or workers between two tasks, move the messages. The end of the run
-// is the work of the thread that calls finish(): the progress threads have ended by then. The receiver bounds
-// the memory of received blocks that are not consumed; beyond the bound, blocks stay with their sender. When
-// one rank fails it notifies all others, messages under way are received and dropped, and all ranks end with
-// the same error and with no message left.
+// blocks at any time; communication threads, or workers between two tasks, move the messages. The end of the
+// run is the work of the thread that calls finish(): the communication threads have ended by then. The
+// receiver bounds the memory of received blocks that are not consumed; beyond the bound, blocks stay with
+// their sender. When one rank fails it notifies all others, messages under way are received and dropped, and
+// all ranks end with the same error and with no message left.
 #pragma once
 
 #include <atomic>
@@ -29,36 +29,37 @@
 namespace espalier {
 
 struct ExchangeOptions {
-    /// 0: callers of poll() move messages; 1: one progress thread sends and receives (ThreadLevel::serialized
-    /// at least); 2: one sends and one receives (ThreadLevel::multiple). In all cases finish() joins these
-    /// threads, and then its caller makes the remaining calls of the message-passing library.
+    /// 0: callers of poll() move messages; 1: one communication thread sends and receives
+    /// (ThreadLevel::serialized at least); 2: one sends and one receives (ThreadLevel::multiple). In all
+    /// cases finish() joins these threads, and then its caller makes the remaining calls of the
+    /// message-passing library.
     int threads = 1;
     /// Maximum bytes of received blocks before received_done(); a single block may be larger. Buffers of the
     /// message-passing library (for messages below its eager limit) are not counted.
     std::size_t receive_budget = std::size_t{256} << 20;
     /// While more bytes than this are under way to a process, in two blocks at least, further blocks for it
-    /// wait, so that one with a higher priority can overtake them. Without progress threads no block waits,
-    /// because the next poll may be late.
+    /// wait, so that one with a higher priority can overtake them. Without communication threads no block
+    /// waits, because the next poll may be late.
     std::size_t send_window = std::size_t{2} << 20;
-    /// Maximum sleep of an idle progress thread, which adds to the latency of messages. The first one applies
-    /// while all workers are busy, the second one while a worker waits, perhaps for a message.
+    /// Maximum sleep of an idle communication thread, which adds to the latency of messages. The first one
+    /// applies while all workers are busy, the second one while a worker waits, perhaps for a message.
     std::chrono::microseconds max_sleep{1000};
     std::chrono::microseconds max_sleep_while_waiting{100};
-    /// Whether a progress thread may take the core of a worker. Each time it wakes, it takes some 15 us of
-    /// the worker, whose data leave the caches. While all workers are busy and no message is under way, it
+    /// Whether a communication thread may take the core of a worker. Each time it wakes, it takes some 15 us
+    /// of the worker, whose data leave the caches. While all workers are busy and no message is under way, it
     /// then sleeps so long without polling in between.
     bool shares_core = false;
     std::chrono::microseconds rest{4000};
-    /// Trace tracks for sent and received messages. Two progress threads have a track each; both members are
-    /// the same track for a single progress thread, and with 0 threads for the thread that calls finish().
-    /// Null if nothing is recorded.
+    /// Trace tracks for sent and received messages. Two communication threads have a track each; both members
+    /// are the same track for a single communication thread, and with 0 threads for the thread that calls
+    /// finish(). Null if nothing is recorded.
     trace::Track* sending_track = nullptr;
     trace::Track* receiving_track = nullptr;
     std::shared_ptr<BlockPool> pool = {}; ///< Memory for received blocks; may be null.
 };
 
 /// Callbacks of the user of an exchange. The thread that moves messages calls them until finish() returns; a
-/// progress thread may call them before start() has returned. Their exceptions make this rank fail.
+/// communication thread may call them before start() has returned. Their exceptions make this rank fail.
 struct ExchangeHandlers {
     /// A block was received; not called after a failure. received_done() with its size() follows.
     std::function<void(int from, std::int64_t id, Block&& block)> on_block = {};
@@ -83,7 +84,7 @@ struct ExchangeStatistics {
     std::int64_t bytes_received = 0;
     std::int64_t peak_received = 0; ///< Maximum bytes of received blocks before received_done().
     std::int64_t peak_waiting = 0;  ///< Maximum bytes of blocks whose send was not complete.
-    double seconds_in_mpi = 0;      ///< In progress threads or polling workers, without the callbacks.
+    double seconds_in_mpi = 0;      ///< In communication threads or polling workers, without the callbacks.
 };
 
 class Exchange {
@@ -96,8 +97,8 @@ class Exchange {
     ~Exchange();
 
     /// Begins the run: other calls are allowed now, and no other use of `comm` until finish(). Starts the
-    /// progress threads, which block signals; none with one process. If the system refuses a thread, the run
-    /// fails on all ranks.
+    /// communication threads, which block signals; none with one process. If the system refuses a thread, the
+    /// run fails on all ranks.
     void start();
 
     /// Queues a block for another rank and returns at once. Frees its memory when the send is complete, or at
@@ -107,8 +108,8 @@ class Exchange {
     /// Reports that a received block of `bytes` was consumed and freed. Any thread may call it.
     void received_done(std::size_t bytes);
 
-    /// Wakes the progress threads because a worker waits; handlers.worker_waits() is true. Any thread may
-    /// call it.
+    /// Wakes the communication threads because a worker waits; handlers.worker_waits() is true. Any thread
+    /// may call it.
     void wake();
 
     /// Makes this rank fail and notifies all others. Does nothing after an earlier failure of this rank or a
@@ -120,15 +121,15 @@ class Exchange {
 
     /// With 0 threads: sends and receives what is possible, unless another thread does so. Returns true if a
     /// message moved. Any thread may call it between tasks; if only the main thread may call the library, it
-    /// returns false on others. Does nothing with progress threads. `track` is the caller's track of a trace,
-    /// or null.
+    /// returns false on others. Does nothing with communication threads. `track` is the caller's track of a
+    /// trace, or null.
     bool poll(trace::Track* track = nullptr);
 
     /// Ends the run, after the last use by a worker and also after a failure. Collective. Joins
-    /// the progress threads, then sends and receives on the calling thread until no message is under way on
-    /// any rank; the budget no longer applies. Returns success, or the error of the lowest rank that failed
-    /// by itself: with `mine` or by abort(), before it knew of another's failure. Error{internal} when the
-    /// message-passing library fails.
+    /// the communication threads, then sends and receives on the calling thread until no message is under way
+    /// on any rank; the budget no longer applies. Returns success, or the error of the lowest rank that
+    /// failed by itself: with `mine` or by abort(), before it knew of another's failure. Error{internal} when
+    /// the message-passing library fails.
     Outcome finish(std::optional<Error> const& mine = std::nullopt);
 
     /// Valid after finish().
@@ -156,14 +157,14 @@ class Exchange {
     RunFailure failure_;
     SendingSide sending_;
     ReceivingSide receiving_;
-    std::atomic_flag polling_; // set while a thread moves messages (with 0 progress threads)
+    std::atomic_flag polling_; // set while a thread moves messages (with 0 communication threads)
     std::atomic<bool> stop_{false};
     std::atomic<bool> closing_{false}; // finish() was called
     bool closed_ = false;              // set when no further notices would be received
     bool is_active_ = false;           // between start() and the end of finish()
     trace::Ticks begun_ = trace::ticks();
-    Alarm alarm_;           // wakes the only progress thread, or the sending one
-    Alarm receiving_alarm_; // wakes the receiving progress thread
+    Alarm alarm_;           // wakes the only communication thread, or the sending one
+    Alarm receiving_alarm_; // wakes the receiving communication thread
     std::vector<std::thread> threads_;
 };
 

@@ -34,7 +34,7 @@ class RunRecorder {
     /// The track for the phases of the process; null if nothing is recorded.
     [[nodiscard]] trace::Track* phases() const { return on_ && recorder_ ? &recorder_->phases() : nullptr; }
 
-    /// Assigns tracks to the progress threads of an exchange, on NUMA node `node`.
+    /// Assigns tracks to the communication threads of an exchange, on NUMA node `node`.
     void lend_tracks(ExchangeOptions& exchange, int node);
 
     /// Collective: returns all records since restart() or the last collect() on process 0, and nothing

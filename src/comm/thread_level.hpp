@@ -1,4 +1,5 @@
-// The threads that may call the message-passing library, and the number of progress threads that this allows.
+// The threads that may call the message-passing library, and the number of communication threads that this
+// allows.
 #pragma once
 
 #include <string>
@@ -17,11 +18,11 @@ char const* to_string(ThreadLevel level);
 ThreadLevel thread_level(Communicator const& comm);
 
 struct ThreadsChoice {
-    int threads = 0;     ///< 0: workers poll; 1: one progress thread; 2: one sends, one receives.
+    int threads = 0;     ///< 0: workers poll; 1: one communication thread; 2: one sends, one receives.
     std::string message; ///< A note for the user if `threads` is less than requested; otherwise empty.
 };
 
-/// The number of progress threads to use if `wanted` (0, 1 or 2) are requested. Two threads need
+/// The number of communication threads to use if `wanted` (0, 1 or 2) are requested. Two threads need
 /// ThreadLevel::multiple, one needs ThreadLevel::serialized, and a single process needs none. Local, with the
 /// same result on all ranks of an MPI job.
 ThreadsChoice choose_comm_threads(Communicator const& comm, int wanted);

@@ -1,4 +1,4 @@
-// The few calls of a message-passing library that the rest of the room uses. One implementation is MPI
+// The few calls of a message-passing library that the rest of the module uses. One implementation is MPI
 // (mpi_transport.cpp); the tests have another one, whose processes are threads.
 #pragma once
 

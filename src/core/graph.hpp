@@ -12,10 +12,10 @@ namespace espalier {
 struct Graph {
     Index num_vertices = 0;     ///< Number of vertices.
     std::vector<Offset> ptr{0}; ///< num_vertices + 1 entries.
-    std::vector<Index> adj;     ///< The neighbours of v are adj[ptr[v] .. ptr[v + 1]).
+    std::vector<Index> adj;     ///< The neighbors of v are adj[ptr[v] .. ptr[v + 1]).
     std::vector<Index> weight;  ///< Number of matrix rows that each vertex represents; empty if all are 1.
 
-    [[nodiscard]] std::span<Index const> neighbours(Index v) const {
+    [[nodiscard]] std::span<Index const> neighbors(Index v) const {
         return {adj.data() + ptr[v], adj.data() + ptr[v + 1]};
     }
     /// Number of matrix rows that v represents.

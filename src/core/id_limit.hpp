@@ -15,7 +15,7 @@ namespace espalier {
 /// The largest number of them. Tests lower it, because they cannot reach it otherwise.
 inline std::atomic<std::int32_t> most_ids{std::numeric_limits<std::int32_t>::max()};
 
-/// Throws Error{unsupported}: `count` `things` exceed the limit. `remedy` tells how there would be fewer.
+/// Throws Error{unsupported}: `count` `things` exceed the limit. `remedy` says how to get fewer.
 [[noreturn]] void reject_count(std::int64_t count, char const* things, char const* remedy);
 
 /// Converts the number of `things` (a plural noun) to 32 bits. Error{unsupported} as reject_count().
@@ -26,13 +26,13 @@ inline std::int32_t checked_count(std::integral auto count, char const* things, 
 }
 
 inline std::int32_t checked_column_blocks(std::integral auto count) {
-    return checked_count(count, "column blocks", "wider ones (max-block-width) are fewer");
+    return checked_count(count, "column blocks", "increase max-block-width");
 }
 inline std::int32_t checked_tasks(std::integral auto count) {
-    return checked_count(count, "tasks", "wider column blocks (max-block-width) have fewer");
+    return checked_count(count, "tasks", "increase max-block-width");
 }
 inline std::int32_t checked_row_groups(std::integral auto count) {
-    return checked_count(count, "groups of rows", "larger ones (split-rows) are fewer");
+    return checked_count(count, "groups of rows", "increase split-rows");
 }
 
 } // namespace espalier

@@ -1,7 +1,7 @@
 // Threshold pivoting with delayed columns (Duff, Hogg, Lopez 2020). A panel is first factorized with pivots
 // from its diagonal block, as with static pivots, and kept if the entries of L below are small enough. If
-// not, or if columns of its children arrive, pivots are chosen anew in a larger panel (panel_pivots.hpp), and
-// columns without a good pivot are left over for the parent. The task graph and the storage of all other
+// not, or if columns of its children arrive, pivots are chosen again in a larger panel (panel_pivots.hpp),
+// and columns without a good pivot are left over for the parent. The task graph and the storage of all other
 // panels remain as they are: the rows of a child below its parent are rows of the parent, so delayed columns
 // fit below the parent's columns in a larger panel of its own (delayed_panel.hpp).
 //

@@ -328,7 +328,7 @@ template <class T> class FactorizationRun {
         messages_.send(info.to, info.number, std::move(*block),
                        {.tag = first_number_ + info.message, .priority = info.priority});
     }
-    // Called by a progress thread.
+    // Called by a communication thread.
     void receive(std::int64_t id, Block&& block) {
         std::int32_t const number = fan_in_.incoming(id);
         FanInBlock const& info = plan_.factor.fan_in.blocks[number];

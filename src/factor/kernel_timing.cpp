@@ -113,7 +113,7 @@ template <class T> class WorkerKernels {
         Sweep calls;
         double const processor = processor_seconds();
         for (CblkId k = 0; k < structure_.num_cblks() && !is_over(); ++k) {
-            // Narrow cblks are measured with their neighbours, which share caches.
+            // Narrow cblks are measured with their neighbors, which share caches.
             Index const together = structure_.cblk(k).width() < 64 ? 64 : 1;
             if (k / together % step != 0) continue;
             check(interrupt);

@@ -60,7 +60,7 @@ CscMatrix<double> generate_convdiff3d(Index n) {
                 Point face = node;
                 face[axis] += side * h / 2;
                 double const v = velocity(axis, face);
-                auto& block = column.neighbour(axis, side);
+                auto& block = column.neighbor(axis, side);
                 for (int i = 0; i < fields; ++i)
                     for (int j = 0; j < fields; ++j) {
                         double const flux = medium.coupling[axis][i][j] + (i == j ? v : 0);

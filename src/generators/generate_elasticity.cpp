@@ -61,17 +61,17 @@ BrickStiffness brick_stiffness() {
     return stiffness;
 }
 
-/// Young's modulus of each brick: 10 inside eight spheres of radius 0.15 whose centres have coordinates 1/4
+/// Young's modulus of each brick: 10 inside eight spheres of radius 0.15 whose centers have coordinates 1/4
 /// or 3/4.
 std::vector<double> brick_moduli(Index n) {
-    auto const from_centre = [n](Index i) {
+    auto const from_center = [n](Index i) {
         double const x = (static_cast<double>(i) + 0.5) / static_cast<double>(n);
         return x < 0.5 ? x - 0.25 : x - 0.75;
     };
     std::vector<double> moduli;
     moduli.reserve(n * n * n);
     Grid{n, n, n}.for_each_cell([&](Index ix, Index iy, Index iz) {
-        double const x = from_centre(ix), y = from_centre(iy), z = from_centre(iz);
+        double const x = from_center(ix), y = from_center(iy), z = from_center(iz);
         moduli.push_back(x * x + y * y + z * z < 0.15 * 0.15 ? 10 : 1);
     });
     return moduli;
@@ -99,7 +99,7 @@ class ElasticityAssembly {
 
   private:
     using Block = std::array<std::array<double, 3>, 3>;
-    struct Neighbour {
+    struct Neighbor {
         Index number;
         Block block;
     };
@@ -129,17 +129,17 @@ class ElasticityAssembly {
 
     /// Appends the three columns of node p with the rows of the nodes from p on.
     void append_columns(Node p) {
-        std::array<Neighbour, 14> neighbours;
+        std::array<Neighbor, 14> neighbors;
         int count = 0;
         for (int step = 13; step < 27; ++step) { // 13 is p itself; x runs fastest
             Node const q{p.x + step % 3 - 1, p.y + step / 3 % 3 - 1, p.z + step / 9 - 1};
-            if (is_free(q)) neighbours[count++] = {number_of(q), couple(q, p)};
+            if (is_free(q)) neighbors[count++] = {number_of(q), couple(q, p)};
         }
         for (int j = 0; j < 3; ++j) {
             for (int k = 0; k < count; ++k)
                 for (int i = k == 0 ? j : 0; i < 3; ++i) {
-                    matrix_.row_ind.push_back(3 * neighbours[k].number + i);
-                    matrix_.values.push_back(neighbours[k].block[i][j]);
+                    matrix_.row_ind.push_back(3 * neighbors[k].number + i);
+                    matrix_.values.push_back(neighbors[k].block[i][j]);
                 }
             matrix_.col_ptr.push_back(std::ssize(matrix_.row_ind));
         }

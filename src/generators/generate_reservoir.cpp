@@ -3,7 +3,7 @@
 // each cell. The equation of a phase is its accumulation in a time step plus its fluxes through the faces,
 //     F = T lambda(upstream saturation) (Phi_1 - Phi_2),    Phi = p + capillary pressure - density g z
 // from cell 1 to cell 2, where z points down. The flux out of one cell enters the other, so in each column
-// the fluxes of a phase sum to zero, and only the accumulation remains. Units: metre, day, bar, millidarcy,
+// the fluxes of a phase sum to zero, and only the accumulation remains. Units: meter, day, bar, millidarcy,
 // cP.
 #include <algorithm>
 #include <cmath>
@@ -20,7 +20,7 @@ constexpr int phases = 3; // water, oil, gas; and unknowns: pressure, water, gas
 constexpr double cell_size[3] = {10, 10, 2};
 constexpr double days = 1;         // length of the time step
 constexpr double darcy = 0.008527; // m^3/day from mD m bar/cP
-constexpr double gravity = 0.0981; // bar per metre at density 1
+constexpr double gravity = 0.0981; // bar per meter at density 1
 constexpr double viscosity[phases] = {0.5, 3.0, 0.02};
 constexpr double density[phases] = {1.0, 0.8, 0.1};
 constexpr double compressibility[phases] = {4e-5, 1e-4, 4e-3}; // 1/bar
@@ -143,7 +143,7 @@ CscMatrix<double> generate_spe10like(Index nx, Index ny, Index nz) {
             for (int const side : {-1, 1}) {
                 if (position[axis] + side < 0 || position[axis] + side >= extent[axis]) continue;
                 auto const out = flux_derivatives(axis, side, cells[p], cells[p + side * step[axis]]);
-                auto& block = column.neighbour(axis, side);
+                auto& block = column.neighbor(axis, side);
                 for (int phase = 0; phase < phases; ++phase)
                     for (int unknown = 0; unknown < phases; ++unknown) {
                         column.diagonal()[phase][unknown] += out[phase][unknown];

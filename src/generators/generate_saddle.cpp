@@ -1,5 +1,5 @@
-// Stokes flow on a staggered (MAC) grid of n^3 cells (Harlow and Welch 1965): pressure at cell centres, each
-// velocity component at the centres of the faces normal to it. All faces of the cube are walls, except the
+// Stokes flow on a staggered (MAC) grid of n^3 cells (Harlow and Welch 1965): pressure at cell centers, each
+// velocity component at the centers of the faces normal to it. All faces of the cube are walls, except the
 // outflow x = 1, where the pressure is fixed, so the matrix
 //     [ A  B^T ]     A: a 7-point Laplacian of each component,
 //     [ B   0  ]     B: divergence of each cell,
@@ -45,7 +45,7 @@ class StokesAssembly {
     }
 
     /// Diagonal entry of -u'' along one axis: 2 in the interior and at a wall normal to the component, which
-    /// is the neighbouring node with u = 0; 3 at a tangential wall half a step away (ghost -u); 1 at the
+    /// is the neighboring node with u = 0; 3 at a tangential wall half a step away (ghost -u); 1 at the
     /// outflow (ghost u).
     [[nodiscard]] double second_difference(int component, int axis, Position const& at) const {
         Grid const& grid = faces_[component];

@@ -1,5 +1,5 @@
 // Matrices of 7-point stencils on a box of cells, built directly in CSC order. x runs fastest, so the
-// neighbours of a cell have ascending numbers in the order -z, -y, -x, itself, +x, +y, +z.
+// neighbors of a cell have ascending numbers in the order -z, -y, -x, itself, +x, +y, +z.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ struct Grid {
     Index nx = 1, ny = 1, nz = 1;
     [[nodiscard]] Index cells() const { return nx * ny * nz; }
     [[nodiscard]] Index cell(Index x, Index y, Index z) const { return x + nx * (y + ny * z); }
-    /// Number of pairs of neighbouring cells.
+    /// Number of pairs of neighboring cells.
     [[nodiscard]] Index faces() const { return (nx - 1) * ny * nz + nx * (ny - 1) * nz + nx * ny * (nz - 1); }
     /// Calls visit(x, y, z) for each cell in ascending order.
     template <class Visit> void for_each_cell(Visit visit) const {
@@ -24,7 +24,7 @@ struct Grid {
 };
 
 /// The lower triangle of a matrix with one unknown per cell. For cell p at (x, y, z), diagonal(x, y, z)
-/// returns A(p, p), and coupling(axis, x, y, z) returns A(q, p) for its neighbour q one step up the axis.
+/// returns A(p, p), and coupling(axis, x, y, z) returns A(q, p) for its neighbor q one step up the axis.
 template <class T, class Diagonal, class Coupling>
 CscMatrix<T> seven_point_lower(Grid const& grid, Symmetry symmetry, Diagonal diagonal, Coupling coupling) {
     CscMatrix<T> a;
@@ -50,14 +50,14 @@ CscMatrix<T> seven_point_lower(Grid const& grid, Symmetry symmetry, Diagonal dia
 }
 
 /// A block column of a matrix with B unknowns per cell: the B x B blocks A(q, p) for a fixed cell p. Blocks
-/// of neighbours outside the grid are ignored.
+/// of neighbors outside the grid are ignored.
 template <int B> class BlockColumn {
   public:
     using Block = std::array<std::array<double, B>, B>; ///< block[row][column]
 
     Block& diagonal() { return blocks_[3]; }
-    /// The block A(q, p) for the neighbour q one step up (side = 1) or down (side = -1) the axis.
-    Block& neighbour(int axis, int side) { return blocks_[side < 0 ? 2 - axis : 4 + axis]; }
+    /// The block A(q, p) for the neighbor q one step up (side = 1) or down (side = -1) the axis.
+    Block& neighbor(int axis, int side) { return blocks_[side < 0 ? 2 - axis : 4 + axis]; }
     /// The block at a slot 0 .. 6 in the order of q.
     Block const& operator[](int slot) const { return blocks_[slot]; }
 

@@ -1,6 +1,6 @@
 // The order of the rows in a chunk. Rows that do not depend on each other are grouped, and among these rows
 // of equal length are adjacent, so that sweeps run without stalls and mispredicted branches. Long rows keep
-// their order: the time for them is that of reading the entries of the vector, and neighbours in the matrix
+// their order: the time for them is that of reading the entries of the vector, and neighbors in the matrix
 // often have the same columns.
 #pragma once
 

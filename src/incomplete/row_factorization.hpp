@@ -368,7 +368,7 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
 
     FactorArrays<T> arrays_;
     DependencePrefetch<T, 1> prefetch_;
-    /// Whether the rows of a block of rows are factorized in ascending order. Neighbours in a matrix with
+    /// Whether the rows of a block of rows are factorized in ascending order. Neighbors in a matrix with
     /// long rows often read the same rows of U.
     bool ascends_;
     T* row_;

@@ -23,7 +23,7 @@ Offset length_of(RowPattern const& pattern, BlockRow i, bool in_lower) {
     return in_lower ? pattern.diagonal[i] - pattern.ptr[i] : pattern.ptr[i + 1] - pattern.diagonal[i] - 1;
 }
 
-/// Appends the runs of a chunk to a list, and joins neighbours that differ only in their numbers of rows.
+/// Appends the runs of a chunk to a list, and joins neighbors that differ only in their numbers of rows.
 class JoinedRuns {
   public:
     explicit JoinedRuns(LargeVector<SweepRun>& list) : list_(list), first_(list.size()) {}

@@ -1,4 +1,4 @@
-// Typed access to BLAS for the four scalar types. Only this room includes CBLAS. All functions throw
+// Typed access to BLAS for the four scalar types. Only this module includes CBLAS. All functions throw
 // Error{unsupported} if a size does not fit the integers of the library.
 #pragma once
 
@@ -66,7 +66,7 @@ std::optional<InstructionSet> instructions_of_blas_core(std::string_view core);
 void require_executable_blas(std::string_view core, InstructionSet processor);
 
 /// Whether BLAS uses vectors of 128 bits on a processor with wider ones, as OpenBLAS does for some processors
-/// that are newer than the library. It is then several times slower than the kernels of this room.
+/// that are newer than the library. It is then several times slower than the kernels of this module.
 bool blas_is_narrow();
 
 } // namespace espalier

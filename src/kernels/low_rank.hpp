@@ -1,5 +1,5 @@
 // Columns of L after a change of the matrix by a term of low rank (Bennett 1965; Gill, Golub, Murray,
-// Saunders 1974, method C1). The matrix L D L^H + W diag(alpha) W^H is factorized anew one pivot and one
+// Saunders 1974, method C1). The matrix L D L^H + W diag(alpha) W^H is factorized again, one pivot and one
 // column w of W at a time:
 //
 //     z = w at the pivot,  D' = D + alpha z z^H,  y = alpha z^H D'^-1,  alpha' = alpha det D / det D'

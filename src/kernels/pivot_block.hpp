@@ -20,8 +20,8 @@ template <class T> PivotBlock<T> pivot_block(bool conjugate, T d00, T d10, T d11
     return {d00, d10, conj_if(conjugate, d10), d11};
 }
 
-/// The number of negative eigenvalues of a regular Hermitian block. The pivots that a factorization chooses
-/// are indefinite; a change of the factors may make them definite.
+/// The number of negative eigenvalues of a nonsingular Hermitian block. The pivots that a factorization
+/// chooses are indefinite; a change of the factors may make them definite.
 template <class T> int num_negative(PivotBlock<T> const& d) {
     Real<T> const d00 = real_part(d.d00), d11 = real_part(d.d11);
     bool const is_definite =

@@ -7,8 +7,8 @@ namespace espalier {
 
 namespace {
 
-// Candidates are tried in turn. A candidate q may become a 1x1 pivot, or give way to the row r of its largest
-// entry, or form a 2x2 pivot with it, whichever bounds L best.
+// Candidates are tried in turn. A candidate q may become a 1x1 pivot, or be replaced by the row r of its
+// largest entry, or form a 2x2 pivot with it, whichever bounds L best.
 template <class T> class ThresholdLdl : LdlPanel<T> {
     using Base = LdlPanel<T>;
     using Base::w_, Base::n_, Base::first_, Base::threshold_, Base::conjugate_, Base::load_column,

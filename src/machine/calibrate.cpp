@@ -84,14 +84,14 @@ std::unique_lock<std::timed_mutex> lock(std::timed_mutex& mutex, Interrupt* inte
 CostModelChoice CostModels::choose(Scalar scalar, Factorization kind, int threads, Measuring measuring,
                                    Interrupt* interrupt, ProgressSink* progress) {
     KernelKind const kernels = kernel_kind(kind);
-    CostModelChoice const shipped{default_cost_model(scalar, kernels), "default"};
+    CostModelChoice const standard{default_cost_model(scalar, kernels), "default"};
     auto const held = lock(mutex_, interrupt);
     if (measuring != Measuring::always) {
         if (auto const model = known(scalar, kernels, threads, "cached")) return *model;
         if (auto stored = loaded_ ? std::nullopt : store_.load()) costs_ = std::move(*stored);
         loaded_ = true;
         if (auto const model = known(scalar, kernels, threads, "cached")) return *model;
-        if (measuring == Measuring::never) return shipped;
+        if (measuring == Measuring::never) return standard;
     }
     try {
         ProgressScope const phase(progress, "calibration", 0);
@@ -105,11 +105,11 @@ CostModelChoice CostModels::choose(Scalar scalar, Factorization kind, int thread
         keep(fresh);
     } catch (Error const& error) {
         if (error.status() != Status::out_of_memory) throw;
-        return shipped;
+        return standard;
     } catch (std::bad_alloc const&) {
-        return shipped;
+        return standard;
     }
-    return known(scalar, kernels, threads, "calibrated").value_or(shipped);
+    return known(scalar, kernels, threads, "calibrated").value_or(standard);
 }
 
 MachineCosts CostModels::measure_all(TimingOptions const& timing, std::optional<Network> const& network,

@@ -9,14 +9,14 @@ namespace espalier {
 
 namespace {
 
-// The graph of n x n x layers points with `unknowns` each: neighbours along the axes, or all around.
+// The graph of n x n x layers points with `unknowns` each: neighbors along the axes, or all around.
 Graph lattice(Index n, Index layers, Index unknowns, bool with_corners) {
     Graph graph;
     graph.num_vertices = n * n * layers * unknowns;
     auto const each = [](Index i, Index points, auto const& body) {
         for (Index j = std::max<Index>(i - 1, 0); j <= std::min(i + 1, points - 1); ++j) body(j);
     };
-    auto const add_neighbours = [&](Index x, Index y, Index z, Index self) {
+    auto const add_neighbors = [&](Index x, Index y, Index z, Index self) {
         each(z, layers, [&](Index c) {
             each(y, n, [&](Index b) {
                 each(x, n, [&](Index a) {
@@ -31,7 +31,7 @@ Graph lattice(Index n, Index layers, Index unknowns, bool with_corners) {
     };
     for (Index v = 0; v < graph.num_vertices; ++v) {
         Index const point = v / unknowns;
-        add_neighbours(point % n, point / n % n, point / (n * n), v);
+        add_neighbors(point % n, point / n % n, point / (n * n), v);
         graph.ptr.push_back(std::ssize(graph.adj));
     }
     return graph;

@@ -96,7 +96,7 @@ template <class Term> PerTerm<Term> fit(Samples<Term> samples, char const* what,
     });
     PerTerm<Term> seconds = weighted_fit(samples, 1.0 / 3);
     quality = quality_of(samples, seconds);
-    for (double& value : seconds.value) value /= 1 + quality.total_error; // the weights favour small calls
+    for (double& value : seconds.value) value /= 1 + quality.total_error; // the weights favor small calls
     return seconds;
 }
 

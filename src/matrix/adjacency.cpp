@@ -11,7 +11,7 @@ namespace espalier {
 namespace {
 
 /// Each stored entry below the diagonal is an edge. Columns are visited in ascending order, so list v
-/// receives its smaller neighbours, from their columns, before its own column adds the larger ones.
+/// receives its smaller neighbors, from their columns, before its own column adds the larger ones.
 template <class T> Graph mirror_triangle(CscMatrix<T> const& a) {
     Graph graph;
     graph.num_vertices = a.cols;
@@ -59,7 +59,7 @@ template <class Visit> void merge_except(Index const* p, Index const* p_end, Ind
 
 template <class T> Graph merge_with_transpose(CscMatrix<T> const& a) {
     auto const t = transposed_pattern(a);
-    auto const neighbours = [&](Index j, auto visit) {
+    auto const neighbors = [&](Index j, auto visit) {
         merge_except(a.row_ind.data() + a.col_ptr[j], a.row_ind.data() + a.col_ptr[j + 1],
                      t.ind.data() + t.ptr[j], t.ind.data() + t.ptr[j + 1], j, visit);
     };
@@ -68,12 +68,12 @@ template <class T> Graph merge_with_transpose(CscMatrix<T> const& a) {
     graph.ptr.assign(a.cols + 1, 0);
     for (Index j = 0; j < a.cols; ++j) {
         Offset degree = 0;
-        neighbours(j, [&](Index) { ++degree; });
+        neighbors(j, [&](Index) { ++degree; });
         graph.ptr[j + 1] = graph.ptr[j] + degree;
     }
     graph.adj.resize(graph.ptr.back());
     Index* out = graph.adj.data();
-    for (Index j = 0; j < a.cols; ++j) neighbours(j, [&](Index i) { *out++ = i; });
+    for (Index j = 0; j < a.cols; ++j) neighbors(j, [&](Index i) { *out++ = i; });
     return graph;
 }
 

@@ -308,8 +308,8 @@ constexpr std::array table = {
          "a subtree of the elimination tree is one task if it costs at most 1/N of the work of a worker"},
         1, most_columns),
     count<&Options::max_block_width>({"max-block-width", analyses, scheduling, "COLUMNS",
-                                      "wider supernodes are split into column blocks",
-                                      "narrower, down to 96, the more workers share the supernode"},
+                                      "maximum width of a column block; wider supernodes are split",
+                                      "at most 256, down to 96 if several workers share it"},
                                      1, most_columns, "auto"),
     count<&Options::min_block_width>({"min-block-width", analyses, scheduling, "COLUMNS",
                                       "minimum width of the column blocks of a split supernode",
@@ -339,7 +339,7 @@ constexpr std::array table = {
     choice<&Options::refine>(
         {"refine", systems, accuracy, "METHOD",
          "method that improves the solution: iterative refinement (ir) or a Krylov method",
-         "ir, then gmres if ir stalls; with --method ilu: cg for IC, then gmres; otherwise gmres"}),
+         "ir, then gmres if ir stalls; with --method ilu gmres, preceded by cg for IC"}),
     count<&Options::max_refine_iterations>(
         {"max-refine-iterations", systems, accuracy, "N",
          "maximum number of steps of each method that improves the solution",

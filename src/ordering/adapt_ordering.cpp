@@ -84,7 +84,7 @@ class Adaptation {
     // Calls body(v, w) for each edge between unrelated nodes.
     template <class Body> void for_each_broken_edge(Body const& body) const {
         for (Index v = 0; v < graph_.num_vertices; ++v)
-            for (Index const w : graph_.neighbours(v))
+            for (Index const w : graph_.neighbors(v))
                 if (w < v && !tree_.are_related(node_[v], node_[w])) body(v, w);
     }
 
@@ -103,7 +103,7 @@ class Adaptation {
         node_ = std::move(move_to);
     }
 
-    // Whether the subtrees that are ordered anew have at most half of all vertices.
+    // Whether the subtrees that are ordered again have at most half of all vertices.
     bool choose_subtrees() {
         std::vector<Index> own(tree_.size(), 0), arrived(tree_.size(), 0), children(tree_.size(), 0);
         for (Index const v : by_position_) (has_moved_[v] ? arrived : own)[node_[v]] += graph_.weight_of(v);
@@ -123,7 +123,7 @@ class Adaptation {
         return 2 * reordered_ <= std::ssize(by_position_);
     }
 
-    // The subtrees that are ordered anew count as single nodes, and vertices that moved come first in their
+    // The subtrees that are ordered again count as single nodes, and vertices that moved come first in their
     // node. The last vertices of the compressed graph follow all others.
     std::vector<Index> vertices_by_node() {
         auto const bucket_of = [&](Index v) {
@@ -165,7 +165,7 @@ class Adaptation {
     std::vector<Index> node_;     // for each vertex
     std::vector<char> has_moved_; // for each vertex
     std::vector<Index>
-        subtree_; // for each node the root of the subtree with it that is ordered anew, or none
+        subtree_; // for each node the root of the subtree with it that is ordered again, or none
     std::vector<Index> bucket_ptr_; // for each node the vertices that moved into it, and its own
     Index moved_ = 0, reordered_ = 0;
 };

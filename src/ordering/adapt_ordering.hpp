@@ -28,7 +28,7 @@ struct SeparatorTree {
 struct AdaptedOrdering {
     Ordering ordering;
     Index moved = 0;     ///< Vertices that moved into a separator.
-    Index reordered = 0; ///< Vertices of subtrees that were ordered anew.
+    Index reordered = 0; ///< Vertices of subtrees that were ordered again.
 };
 
 /// An ordering of the graph that keeps the separators of `previous`, whose matrix had the same number of
@@ -37,7 +37,7 @@ struct AdaptedOrdering {
 /// An edge between two nodes neither of which is an ancestor of the other breaks the separator at their
 /// lowest common ancestor. One end of each such edge moves into this separator; its other edges remain valid,
 /// because an ancestor of a node is related to all nodes that the node is related to. If more vertices move
-/// into a separator than half of its size, the whole subtree is ordered anew by options.method, and all
+/// into a separator than half of its size, the whole subtree is ordered again by options.method, and all
 /// vertices if this concerns more than half of them. Linear in the edges, but for the subtrees and for a
 /// logarithm of the tree's height per broken edge. The errors are those of compute_ordering().
 AdaptedOrdering adapt_ordering(CompressedGraph const& compressed, SeparatorTree const& previous,

@@ -71,8 +71,8 @@ void Bisection::refine(CutGraph const& graph, Halves& halves, int passes) {
 bool Bisection::pass(CutGraph const& graph, Halves& halves) {
     Vertex const n = graph.num_vertices();
     for (Vertex v = 0; v < n; ++v) {
-        auto const neighbours = graph.neighbours(v);
-        if (std::any_of(neighbours.begin(), neighbours.end(),
+        auto const neighbors = graph.neighbors(v);
+        if (std::any_of(neighbors.begin(), neighbors.end(),
                         [&](Vertex w) { return halves.part[w] != halves.part[v]; })) {
             weigh(graph, halves, v);
             queues_[halves.part[v]].insert(v, gain_[v]);
@@ -141,8 +141,8 @@ void Bisection::separate(CutGraph const& graph, Halves const& halves, Cut& cut) 
         own.part = halves.part;
         for (Vertex v = 0; v < graph.num_vertices(); ++v) {
             if (halves.part[v] != side) continue;
-            auto const neighbours = graph.neighbours(v);
-            if (std::any_of(neighbours.begin(), neighbours.end(),
+            auto const neighbors = graph.neighbors(v);
+            if (std::any_of(neighbors.begin(), neighbors.end(),
                             [&](Vertex w) { return halves.part[w] != side; }))
                 own.part[v] = 2;
         }

@@ -19,14 +19,14 @@ struct Halves {
     std::int64_t cut_edges = 0;           ///< The weight of the edges between them.
 };
 
-/// Its work space is kept from call to call. The results do not depend on earlier calls.
+/// Its workspace is kept from call to call. The results do not depend on earlier calls.
 class Bisection {
   public:
     /// Grows part 0 from `seed` until it has half of the weight.
     void grow(CutGraph const& graph, Vertex seed, Halves& halves);
     /// Moves vertices as long as that lowers the weight of the cut edges.
     void refine(CutGraph const& graph, Halves& halves, int passes = 4);
-    /// Makes a separator of the vertices of one part that have neighbours in the other.
+    /// Makes a separator of the vertices of one part that have neighbors in the other.
     void separate(CutGraph const& graph, Halves const& halves, Cut& cut) const;
 
   private:

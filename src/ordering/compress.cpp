@@ -23,26 +23,26 @@ bool marked(Marks const& marks, Index v) {
     return !marks.empty() && marks[v];
 }
 
-// hash(v) is the sum of hash_bits(w) over the closed neighbourhood of v, so indistinguishable vertices have
-// equal hashes. Marked vertices have no edges between them and are compared by their open neighbourhoods.
-std::vector<std::uint64_t> neighbourhood_hashes(Graph const& graph, Marks const& last) {
+// hash(v) is the sum of hash_bits(w) over the closed neighborhood of v, so indistinguishable vertices have
+// equal hashes. Marked vertices have no edges between them and are compared by their open neighborhoods.
+std::vector<std::uint64_t> neighborhood_hashes(Graph const& graph, Marks const& last) {
     Index const n = graph.num_vertices;
     std::vector<std::uint64_t> mixed(n), hash(n);
     for (Index v = 0; v < n; ++v) mixed[v] = hash_bits(v);
     for (Index v = 0; v < n; ++v) {
         std::uint64_t sum = marked(last, v) ? hash_bits(n) : mixed[v];
-        for (Index const w : graph.neighbours(v)) sum += mixed[w];
+        for (Index const w : graph.neighbors(v)) sum += mixed[w];
         hash[v] = sum;
     }
     return hash;
 }
 
 // Whether adj(v) + {v} = adj(w) + {w}: the sorted lists agree without w in the first and v in the second.
-// This also holds if v and w are not neighbours and adj(v) = adj(w). Marked vertices need this case; others
+// This also holds if v and w are not neighbors and adj(v) = adj(w). Marked vertices need this case; others
 // then differ in their hashes.
 bool indistinguishable(Graph const& graph, Index v, Index w) {
     if (graph.degree(v) != graph.degree(w)) return false;
-    auto const of_v = graph.neighbours(v), of_w = graph.neighbours(w);
+    auto const of_v = graph.neighbors(v), of_w = graph.neighbors(w);
     auto e = of_v.begin(), f = of_w.begin();
     while (true) {
         if (e != of_v.end() && *e == w) ++e;
@@ -57,7 +57,7 @@ bool indistinguishable(Graph const& graph, Index v, Index w) {
 // input causes quadratic time. It is not an error if a vertex is therefore not merged.
 std::vector<Index> first_of_each(Graph const& graph, Marks const& last) {
     constexpr int max_collisions = 8;
-    auto const hash = neighbourhood_hashes(graph, last);
+    auto const hash = neighborhood_hashes(graph, last);
     std::size_t const size = std::bit_ceil(2 * hash.size() + 1);
     std::vector<Index> table(size, -1);
     std::vector<Index> first(hash.size());
@@ -89,7 +89,7 @@ CompressedGraph merge_indistinguishable(Graph graph, Marks const& last) {
         result.vertex_of_row[v] = first[v] == v ? groups++ : result.vertex_of_row[first[v]];
     if (10 * groups > 9 * n || n == 0) return uncompressed(std::move(graph));
 
-    // All members of a group have the same neighbours, which include all members of a neighbouring group. So
+    // All members of a group have the same neighbors, which include all members of a neighboring group. So
     // the list of a group consists of the first members in the list of its first member, and stays sorted.
     Graph& quotient = result.graph;
     quotient.num_vertices = groups;
@@ -98,7 +98,7 @@ CompressedGraph merge_indistinguishable(Graph graph, Marks const& last) {
     for (Index v = 0; v < n; ++v) {
         quotient.weight[result.vertex_of_row[v]] += graph.weight_of(v);
         if (first[v] != v) continue;
-        for (Index const w : graph.neighbours(v))
+        for (Index const w : graph.neighbors(v))
             if (first[w] == w) quotient.adj.push_back(result.vertex_of_row[w]);
         quotient.ptr.push_back(std::ssize(quotient.adj));
     }
@@ -135,11 +135,11 @@ MergedPairs merge_pairs(Graph const& graph, VertexPairs const& pairs) {
         for (Index const member : {v, partner[v]}) {
             if (member < 0) continue;
             weight += graph.weight_of(member);
-            for (Index const w : graph.neighbours(member)) {
-                Index const neighbour = merged_of[w];
-                if (seen[neighbour] == self) continue;
-                seen[neighbour] = self;
-                merged.adj.push_back(neighbour);
+            for (Index const w : graph.neighbors(member)) {
+                Index const neighbor = merged_of[w];
+                if (seen[neighbor] == self) continue;
+                seen[neighbor] = self;
+                merged.adj.push_back(neighbor);
             }
         }
         std::sort(merged.adj.begin() + begin, merged.adj.end());
@@ -169,7 +169,7 @@ Graph without_edges_between(Graph const& graph, Marks const& marks) {
     result.ptr.reserve(graph.ptr.size());
     result.adj.reserve(graph.adj.size());
     for (Index v = 0; v < graph.num_vertices; ++v) {
-        for (Index const w : graph.neighbours(v))
+        for (Index const w : graph.neighbors(v))
             if (!marks[v] || !marks[w]) result.adj.push_back(w);
         result.ptr.push_back(std::ssize(result.adj));
     }

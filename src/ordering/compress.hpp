@@ -25,12 +25,12 @@ using VertexPairs = std::vector<std::pair<Index, Index>>;
 
 /// Merges indistinguishable vertices in time linear in the edges, by hashing and exact comparison. Weights
 /// are added within each group. Returns the graph unchanged if compression would remove less than a tenth of
-/// the vertices. Vertices in `last` are merged only with each other, if they have the same neighbours outside
+/// the vertices. Vertices in `last` are merged only with each other, if they have the same neighbors outside
 /// `last`. The vertices of each pair are merged first, so rows that must be eliminated together stay together
 /// in every ordering; pairs with a vertex in `last` are ignored. Throws Error{usage} if a vertex in `last`
 /// does not exist or is listed twice.
 ///
-/// The groups have the order of their first members. If that scatters neighbours over a large graph and
+/// The groups have the order of their first members. If that scatters neighbors over a large graph and
 /// `last` is empty, they have the order of breadth-first searches.
 CompressedGraph compress(Graph graph, std::span<Index const> last = {}, VertexPairs const& pairs = {});
 

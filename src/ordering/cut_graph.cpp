@@ -52,7 +52,7 @@ CutGraph cut_graph(Graph const& graph, std::span<Vertex const> kept) {
     CutGraph cut;
     cut.ptr.reserve(kept.size() + 1);
     for (Vertex const v : kept) {
-        for (Index const w : graph.neighbours(v))
+        for (Index const w : graph.neighbors(v))
             if (number[w] >= 0) cut.adj.push_back(number[w]);
         cut.ptr.push_back(std::ssize(cut.adj));
     }
@@ -90,7 +90,7 @@ CutGraph part_of(CutGraph const& graph, Cut const& cut, int side, std::vector<Ve
     Offset end = 0;
     for (Vertex v = 0; v < graph.num_vertices(); ++v) {
         if (cut.part[v] != side) continue;
-        for (Vertex const w : graph.neighbours(v)) {
+        for (Vertex const w : graph.neighbors(v)) {
             adj[end] = number[w];
             end += cut.part[w] == side ? 1 : 0;
         }

@@ -14,16 +14,16 @@ namespace espalier {
 /// Number of a vertex in a graph to cut.
 using Vertex = std::int32_t;
 
-/// An undirected graph without self loops. Lists of neighbours have no order.
+/// An undirected graph without self loops. Lists of neighbors have no order.
 struct CutGraph {
     std::vector<Offset> ptr{0};            ///< num_vertices() + 1 entries.
-    std::vector<Vertex> adj;               ///< The neighbours of v are adj[ptr[v] .. ptr[v + 1]).
+    std::vector<Vertex> adj;               ///< The neighbors of v are adj[ptr[v] .. ptr[v + 1]).
     std::vector<std::int32_t> edge_weight; ///< One for each entry of adj; empty if all are 1.
     std::vector<std::int32_t> weight;      ///< One for each vertex.
     std::int64_t total = 0;                ///< Sum of the weights of all vertices, below 2^31.
 
     [[nodiscard]] Vertex num_vertices() const { return static_cast<Vertex>(weight.size()); }
-    [[nodiscard]] std::span<Vertex const> neighbours(Vertex v) const {
+    [[nodiscard]] std::span<Vertex const> neighbors(Vertex v) const {
         return {adj.data() + ptr[v], adj.data() + ptr[v + 1]};
     }
     [[nodiscard]] std::int32_t weight_of_edge(Offset e) const {

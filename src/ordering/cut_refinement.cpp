@@ -25,9 +25,9 @@ void CutRefinement::reserve(CutGraph const& graph) {
     }
 }
 
-void CutRefinement::weigh_neighbours(CutGraph const& graph, Cut const& cut, Vertex v) {
+void CutRefinement::weigh_neighbors(CutGraph const& graph, Cut const& cut, Vertex v) {
     std::array<std::int32_t, 3> sum{};
-    for (Vertex const w : graph.neighbours(v)) sum[cut.part[w]] += graph.weight[w];
+    for (Vertex const w : graph.neighbors(v)) sum[cut.part[w]] += graph.weight[w];
     beside_[v] = {sum[0], sum[1]};
 }
 
@@ -38,7 +38,7 @@ void CutRefinement::grow(CutGraph const& graph, Vertex seed, Cut& cut) {
     cut.weight = {0, graph.total, 0};
     auto const begin = [&](Vertex v) {
         change_part(graph, cut, v, separator);
-        weigh_neighbours(graph, cut, v);
+        weigh_neighbors(graph, cut, v);
         queue.insert(v, graph.weight[v] - beside_[v][1]);
     };
     begin(seed);
@@ -51,15 +51,15 @@ void CutRefinement::grow(CutGraph const& graph, Vertex seed, Cut& cut) {
         Vertex const v = queue.top();
         queue.erase(v);
         change_part(graph, cut, v, 0);
-        for (Vertex const u : graph.neighbours(v)) {
+        for (Vertex const u : graph.neighbors(v)) {
             if (cut.part[u] != 1) continue;
             change_part(graph, cut, u, separator);
-            for (Vertex const w : graph.neighbours(u))
+            for (Vertex const w : graph.neighbors(u))
                 if (queue.contains(w)) {
                     beside_[w][1] -= graph.weight[u];
                     queue.update(w, graph.weight[w] - beside_[w][1]);
                 }
-            weigh_neighbours(graph, cut, u);
+            weigh_neighbors(graph, cut, u);
             queue.insert(u, graph.weight[u] - beside_[u][1]);
         }
     }
@@ -88,14 +88,14 @@ int CutRefinement::choose_side(CutGraph const& graph, Cut const& cut) const {
     return after > largest_part * static_cast<double>(graph.total) ? 1 - side : side;
 }
 
-// v leaves the separator, and its neighbours on the other side enter it. Returns their number.
+// v leaves the separator, and its neighbors on the other side enter it. Returns their number.
 std::int32_t CutRefinement::move(CutGraph const& graph, Cut& cut, Vertex v, int side) {
     int const other = 1 - side;
     for (GainQueue& queue : queues_) queue.erase(v);
     change_part(graph, cut, v, static_cast<std::uint8_t>(side));
     has_moved_[v] = 1;
     std::int32_t entered = 0;
-    for (Vertex const u : graph.neighbours(v)) {
+    for (Vertex const u : graph.neighbors(v)) {
         if (cut.part[u] == separator) {
             beside_[u][side] += graph.weight[v];
             queues_[other].update(u, graph.weight[u] - beside_[u][side]);
@@ -112,7 +112,7 @@ void CutRefinement::enter(CutGraph const& graph, Cut& cut, Vertex u, int side) {
     change_part(graph, cut, u, separator);
     entered_.push_back(u);
     std::array<std::int32_t, 3> sum{};
-    for (Vertex const w : graph.neighbours(u)) {
+    for (Vertex const w : graph.neighbors(u)) {
         sum[cut.part[w]] += graph.weight[w];
         if (cut.part[w] != separator) continue;
         beside_[w][side] -= graph.weight[u];
@@ -136,7 +136,7 @@ bool CutRefinement::pass(CutGraph const& graph, Cut& cut) {
     Vertex const n = graph.num_vertices();
     for (Vertex v = 0; v < n; ++v)
         if (cut.part[v] == separator) {
-            weigh_neighbours(graph, cut, v);
+            weigh_neighbors(graph, cut, v);
             insert(graph, v);
         }
     double const first_price = cut.price();

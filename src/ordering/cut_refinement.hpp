@@ -13,7 +13,7 @@ namespace espalier {
 /// A part may have this share of the weight of the graph.
 inline constexpr double largest_part = 0.65;
 
-/// Its work space is kept from call to call. The results do not depend on earlier calls.
+/// Its workspace is kept from call to call. The results do not depend on earlier calls.
 class CutRefinement {
   public:
     /// Grows part 0 from `seed` until it has half of the weight. In each step the vertex enters that adds
@@ -33,7 +33,7 @@ class CutRefinement {
 
     bool pass(CutGraph const& graph, Cut& cut);
     void reserve(CutGraph const& graph);
-    void weigh_neighbours(CutGraph const& graph, Cut const& cut, Vertex v);
+    void weigh_neighbors(CutGraph const& graph, Cut const& cut, Vertex v);
     void insert(CutGraph const& graph, Vertex v);
     [[nodiscard]] int choose_side(CutGraph const& graph, Cut const& cut) const;
     std::int32_t move(CutGraph const& graph, Cut& cut, Vertex v, int side);
@@ -41,7 +41,7 @@ class CutRefinement {
     void undo(Cut& cut, std::size_t moves);
 
     std::array<GainQueue, 2> queues_; ///< The separator, by the gains of moves into either part.
-    std::vector<std::array<std::int32_t, 2>> beside_; ///< Weight of the neighbours in either part.
+    std::vector<std::array<std::int32_t, 2>> beside_; ///< Weight of the neighbors in either part.
     std::vector<std::uint8_t> has_moved_;
     std::vector<Move> moves_;
     std::vector<Vertex> entered_;

@@ -35,7 +35,7 @@ class DistanceSearch {
         for (Index distance = 0;; ++distance) {
             next_.clear();
             for (Index const v : front_)
-                for (Index const w : graph_.neighbours(v)) {
+                for (Index const w : graph_.neighbors(v)) {
                     if (search_of_[w] == searches_) continue;
                     search_of_[w] = searches_;
                     next_.push_back(w);

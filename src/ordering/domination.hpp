@@ -1,4 +1,4 @@
-// Dominated vertices of a graph: those with a neighbour that has all of their neighbours, and more. In finite
+// Dominated vertices of a graph: those with a neighbor that has all of their neighbors, and more. In finite
 // elements of order two, the unknowns at the middles of edges are dominated by those at the ends. Separators
 // follow from the cuts of the graph without them. (A data reduction before dissection, as those of Ost,
 // Schulz and Strash 2021.)

@@ -23,7 +23,7 @@ class GainQueue {
 
     void insert(Vertex v, std::int32_t gain) {
         heap_.push_back({gain, v});
-        rise(std::ssize(heap_) - 1);
+        sift_up(std::ssize(heap_) - 1);
     }
     /// Removes v if the queue contains it.
     void erase(Vertex v) {
@@ -53,20 +53,20 @@ class GainQueue {
         std::int32_t const before = heap_[i].gain;
         heap_[i] = item;
         if (item.gain > before)
-            rise(i);
+            sift_up(i);
         else
-            sink(i);
+            sift_down(i);
     }
     void set(Index i, Item item) {
         heap_[i] = item;
         place_[item.vertex] = static_cast<Vertex>(i);
     }
-    void rise(Index i) {
+    void sift_up(Index i) {
         Item const item = heap_[i];
         for (; i > 0 && heap_[(i - 1) / 2].gain < item.gain; i = (i - 1) / 2) set(i, heap_[(i - 1) / 2]);
         set(i, item);
     }
-    void sink(Index i) {
+    void sift_down(Index i) {
         Item const item = heap_[i];
         Index const size = std::ssize(heap_);
         for (Index child = 2 * i + 1; child < size; child = 2 * i + 1) {

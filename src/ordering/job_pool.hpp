@@ -23,7 +23,7 @@ template <class Job> class JobPool {
     }
 
     /// Runs all jobs on `threads` threads, the caller included, but at most 128, or on fewer if the system
-    /// has no more. Each thread calls make() for its work space and perform(job, work space) for its jobs.
+    /// has no more. Each thread calls make() for its workspace and perform(job, workspace) for its jobs.
     /// Rethrows the first exception, after which no more jobs start.
     template <class Make, class Perform> void run(int threads, Make const& make, Perform const& perform) {
         auto const work = [&] {

@@ -12,7 +12,7 @@ namespace {
 using Step = std::array<int, 3>;
 
 constexpr Index most_reach = 2;
-constexpr std::size_t most_offsets = 62; // half of the neighbours in a cube of 5 x 5 x 5 points
+constexpr std::size_t most_offsets = 62; // half of the neighbors in a cube of 5 x 5 x 5 points
 
 // The distinct differences w - v > 0 of the edges, ascending; empty if there are more than most_offsets.
 std::vector<Index> offsets_of(Graph const& graph) {
@@ -20,7 +20,7 @@ std::vector<Index> offsets_of(Graph const& graph) {
     for (Index v = 0; v < graph.num_vertices; ++v) {
         // The offsets of a vertex ascend, as do those found before.
         auto known = offsets.begin();
-        for (Index const w : graph.neighbours(v)) {
+        for (Index const w : graph.neighbors(v)) {
             if (w < v) continue;
             known = std::find_if(known, offsets.end(), [&](Index offset) { return offset >= w - v; });
             if (known != offsets.end() && *known == w - v) continue;
@@ -53,7 +53,7 @@ bool contains_edges(Lattice const& lattice, Graph const& graph, std::vector<Inde
     Step at{};
     for (Index v = 0; v < graph.num_vertices; ++v) {
         std::size_t k = 0;
-        for (Index const w : graph.neighbours(v)) {
+        for (Index const w : graph.neighbors(v)) {
             if (w < v) continue; // seen from the other end
             while (offsets[k] != w - v) ++k;
             for (int d = 0; d < 3; ++d) {

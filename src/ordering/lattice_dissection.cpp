@@ -98,7 +98,7 @@ class LatticeDissection {
     }
 
   private:
-    // The work space of a thread.
+    // The workspace of a thread.
     struct LayerSpace {
         explicit LayerSpace(std::size_t points) : local(points, -1) {}
         std::vector<Index> local;

@@ -18,7 +18,7 @@ namespace {
 constexpr Index max_exact = 256;
 
 // The elimination game on bit sets: one row per interior vertex, one bit per vertex of the region.
-// Eliminating p makes its neighbours N a clique: row(u) |= N for u in N. Halo vertices are not eliminated and
+// Eliminating p makes its neighbors N a clique: row(u) |= N for u in N. Halo vertices are not eliminated and
 // need no rows. Takes at most interior^2 operations per word of a row, so the time is linear in the halo.
 class EliminationGame {
   public:
@@ -28,7 +28,7 @@ class EliminationGame {
                        region.weight.end()),
           rows_(inner_ * words_, 0), degree_(inner_) {
         for (Index v = 0; v < inner_; ++v) {
-            for (Index const w : region.neighbours(v)) row(v)[w / 64] |= bit(w);
+            for (Index const w : region.neighbors(v)) row(v)[w / 64] |= bit(w);
             degree_[v] = weight_of_row(v);
         }
     }
@@ -51,12 +51,12 @@ class EliminationGame {
     std::uint64_t* row(Index v) { return rows_.data() + v * words_; }
 
     void eliminate(Index pivot) {
-        std::uint64_t const* const neighbours = row(pivot);
+        std::uint64_t const* const neighbors = row(pivot);
         for (Index word = 0; word * 64 < inner_; ++word)
-            for (std::uint64_t rest = neighbours[word]; rest != 0; rest &= rest - 1) {
+            for (std::uint64_t rest = neighbors[word]; rest != 0; rest &= rest - 1) {
                 Index const u = word * 64 + std::countr_zero(rest);
                 if (u >= inner_) break;
-                for (Index k = 0; k < words_; ++k) row(u)[k] |= neighbours[k];
+                for (Index k = 0; k < words_; ++k) row(u)[k] |= neighbors[k];
                 row(u)[u / 64] &= ~bit(u);
                 row(u)[pivot / 64] &= ~bit(pivot);
                 degree_[u] = weight_of_row(u);
@@ -73,7 +73,7 @@ class EliminationGame {
         return static_cast<std::int32_t>(std::min<Index>(sum, eliminated - 1));
     }
 
-    // Sums of neighbouring bits, pairs and quadruples. Processors of the baseline have no instruction for it.
+    // Sums of neighboring bits, pairs and quadruples. Processors of the baseline have no instruction for it.
     std::int32_t count_bits(std::uint64_t const* words) const {
         std::uint64_t sum = 0;
         for (Index k = 0; k < words_; ++k) {
@@ -100,8 +100,8 @@ Graph interior_of(Region const& region) {
     Graph graph;
     graph.num_vertices = region.num_interior;
     for (Index v = 0; v < region.num_interior; ++v) {
-        auto const neighbours = region.interior_neighbours(v);
-        graph.adj.insert(graph.adj.end(), neighbours.begin(), neighbours.end());
+        auto const neighbors = region.interior_neighbors(v);
+        graph.adj.insert(graph.adj.end(), neighbors.begin(), neighbors.end());
         graph.ptr.push_back(std::ssize(graph.adj));
     }
     return graph;

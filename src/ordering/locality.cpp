@@ -11,7 +11,7 @@ bool is_scattered(Graph const& graph) {
     double sum = 0;
     Offset edges = 0;
     for (Index v = 0; v < n; v += sampling) {
-        for (Index const w : graph.neighbours(v)) sum += static_cast<double>(std::abs(v - w));
+        for (Index const w : graph.neighbors(v)) sum += static_cast<double>(std::abs(v - w));
         edges += graph.degree(v);
     }
     return sum * share > static_cast<double>(n) * static_cast<double>(edges);
@@ -30,7 +30,7 @@ std::vector<Index> breadth_first_order(Graph const& graph) {
     for (Index root = 0; root < graph.num_vertices; ++root) {
         reach(root);
         for (; next < order.size(); ++next)
-            for (Index const w : graph.neighbours(order[next])) reach(w);
+            for (Index const w : graph.neighbors(order[next])) reach(w);
     }
     return order;
 }
@@ -44,11 +44,11 @@ Graph renumbered(Graph const& graph, std::span<Index const> vertex_at, std::span
         result.ptr.push_back(result.ptr.back() + graph.degree(v));
         if (!graph.weight.empty()) result.weight.push_back(graph.weight[v]);
     }
-    // Each vertex enters the lists of its neighbours, which makes these ascend.
+    // Each vertex enters the lists of its neighbors, which makes these ascend.
     result.adj.resize(graph.adj.size());
     std::vector<Offset> next(result.ptr.begin(), result.ptr.end() - 1);
     for (Index k = 0; k < result.num_vertices; ++k)
-        for (Index const w : graph.neighbours(vertex_at[k])) result.adj[next[number[w]]++] = k;
+        for (Index const w : graph.neighbors(vertex_at[k])) result.adj[next[number[w]]++] = k;
     return result;
 }
 

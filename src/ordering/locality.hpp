@@ -1,4 +1,4 @@
-// Vertices that are neighbours are close in memory if their numbers are close, so that passes over a graph
+// Vertices that are neighbors are close in memory if their numbers are close, so that passes over a graph
 // use the caches. Mesh generators often number vertices of edges after those of corners, far from them.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace espalier {
 
-/// Whether the numbers of neighbours differ by more than a twentieth of all on average, in a graph that is
+/// Whether the numbers of neighbors differ by more than a twentieth of all on average, in a graph that is
 /// larger than the caches.
 bool is_scattered(Graph const& graph);
 

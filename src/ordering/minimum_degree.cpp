@@ -44,7 +44,7 @@ template <class Position> void order_graph(Graph const& graph, std::vector<std::
     for (std::size_t v = 0; v < length.size(); ++v) length[v] = static_cast<std::int32_t>(graph.degree(v));
     QuotientGraph<Position> quotient(weights, length);
     for (std::int32_t v = 0; v < std::ssize(order); ++v)
-        for (Index const w : graph.neighbours(v)) quotient.add(v, static_cast<std::int32_t>(w));
+        for (Index const w : graph.neighbors(v)) quotient.add(v, static_cast<std::int32_t>(w));
     quotient.run(order, infinity);
 }
 

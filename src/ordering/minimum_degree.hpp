@@ -13,7 +13,7 @@
 
 namespace espalier {
 
-/// A vertex with more neighbours has a dense front in every order and slows all methods down, so it comes
+/// A vertex with more neighbors has a dense front in every order and slows all methods down, so it comes
 /// last (the bound of AMD: Amestoy, Davis, Duff 2004, algorithm 837).
 Index dense_degree(Index num_vertices);
 

@@ -157,7 +157,7 @@ Vertex MultilevelCut::match(CutGraph const& graph, std::int32_t largest, Visits 
     return count;
 }
 
-// Each vertex with the neighbour of the heaviest edge, and among those with the lightest. Visits in order
+// Each vertex with the neighbor of the heaviest edge, and among those with the lightest. Visits in order
 // keep the structure of a lattice.
 void MultilevelCut::match_by_weight(CutGraph const& graph, std::int32_t largest, Visits visits) {
     Vertex const n = graph.num_vertices();
@@ -175,11 +175,11 @@ void MultilevelCut::match_by_weight(CutGraph const& graph, std::int32_t largest,
             best = rank > highest ? w : best;
             highest = std::max(rank, highest);
         };
-        auto const neighbours = graph.neighbours(v);
+        auto const neighbors = graph.neighbors(v);
         if (graph.edge_weight.empty())
-            for (Vertex const w : neighbours) consider(w, 1);
+            for (Vertex const w : neighbors) consider(w, 1);
         else
-            for (Offset e = graph.ptr[v]; Vertex const w : neighbours) consider(w, graph.edge_weight[e++]);
+            for (Offset e = graph.ptr[v]; Vertex const w : neighbors) consider(w, graph.edge_weight[e++]);
         mate_[v] = best;
         mate_[best] = v;
         free_weight_[v] = free_weight_[best] = taken;
@@ -194,7 +194,7 @@ void MultilevelCut::match_by_weight(CutGraph const& graph, std::int32_t largest,
     for (Vertex const v : visits_) visit(v);
 }
 
-// On irregular graphs many vertices have no free neighbour. They are paired with others that have the same
+// On irregular graphs many vertices have no free neighbor. They are paired with others that have the same
 // heaviest edge, and vertices without edges with each other.
 void MultilevelCut::match_at_distance_two(CutGraph const& graph, std::int32_t largest) {
     Vertex const n = graph.num_vertices();
@@ -249,13 +249,13 @@ void MultilevelCut::contract(CutGraph const& graph, std::vector<Vertex> const& n
 }
 
 // Writes the lists of a contracted graph. The time of the ordering depends on the inner loop: it has no
-// branches, because no processor can predict which neighbours of a pair are the same.
+// branches, because no processor can predict which neighbors of a pair are the same.
 template <class Place, class WeightOfEdge>
 void MultilevelCut::merge_lists(CutGraph const& graph, std::vector<Vertex> const& number,
                                 std::vector<Place>& place_of, CutGraph& result,
                                 WeightOfEdge const& weight_of_edge) {
     Vertex const* const numbers = number.data();
-    Vertex const* const neighbours = graph.adj.data();
+    Vertex const* const neighbors = graph.adj.data();
     Vertex* const adj = result.adj.data();
     std::int32_t* const edge_weight = result.edge_weight.data();
     Place* const places = place_of.data();
@@ -265,12 +265,12 @@ void MultilevelCut::merge_lists(CutGraph const& graph, std::vector<Vertex> const
     for (Vertex v = 0; v < graph.num_vertices(); ++v) {
         Vertex const mate = mate_[v];
         if (mate < v) continue;
-        Place const begin = end; // neighbours whose place is before it are new
+        Place const begin = end; // neighbors whose place is before it are new
         places[numbers[v]] = inside;
         edge_weight[inside] = 0;
         auto const add = [&](Vertex member) {
             for (Offset e = graph.ptr[member], last = graph.ptr[member + 1]; e < last; ++e) {
-                Vertex const w = numbers[neighbours[e]];
+                Vertex const w = numbers[neighbors[e]];
                 Place const known = places[w];
                 Place const is_new = known < begin ? 1 : 0;
                 Place const place = known + (-is_new & (end - known));
@@ -295,7 +295,7 @@ Vertex MultilevelCut::search(CutGraph const& graph, Vertex root) {
     queue_.assign(1, root);
     distance_[root] = 0;
     for (std::size_t k = 0; k < queue_.size(); ++k)
-        for (Vertex const w : graph.neighbours(queue_[k]))
+        for (Vertex const w : graph.neighbors(queue_[k]))
             if (distance_[w] < 0) {
                 distance_[w] = distance_[queue_[k]] + 1;
                 queue_.push_back(w);

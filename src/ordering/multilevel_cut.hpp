@@ -12,7 +12,7 @@
 
 namespace espalier {
 
-/// Its work space is kept from call to call. The results do not depend on earlier calls.
+/// Its workspace is kept from call to call. The results do not depend on earlier calls.
 class MultilevelCut {
   public:
     struct Settings {
@@ -61,7 +61,7 @@ class MultilevelCut {
     std::vector<Level> levels_;
     std::vector<Vertex> mate_, waiting_, visits_;
     std::vector<std::int32_t> free_weight_; ///< match_by_weight(): weights of the vertices without a mate.
-    /// contract(): the entry of each neighbour of the current vertex. One of them is used.
+    /// contract(): the entry of each neighbor of the current vertex. One of them is used.
     std::vector<std::int32_t> place_;
     std::vector<Offset> wide_place_;
     std::vector<Vertex> distance_, queue_; ///< search().

@@ -1,7 +1,7 @@
 // Nested dissection by our own cuts. Threads process the tree of parts. The result for a part depends only on
 // the part and its place in the tree, so the ordering does not depend on the number of threads. If many
 // vertices are dominated, only the others are cut. The dominated ones take places in the tree that follow
-// from their neighbours, and large separators are then refined with all vertices.
+// from their neighbors, and large separators are then refined with all vertices.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -105,7 +105,7 @@ struct Part {
     MultilevelCut::Settings settings;
 };
 
-// The work space of a thread.
+// The workspace of a thread.
 struct Space {
     MultilevelCut cuts;
     CutRefinement refinement;
@@ -120,7 +120,7 @@ std::vector<Vertex> all_vertices(Graph const& graph) {
     return all;
 }
 
-// Whether a vertex has far more neighbours than the average. The pressures of mixed finite elements have up
+// Whether a vertex has far more neighbors than the average. The pressures of mixed finite elements have up
 // to ten times as many.
 bool has_hubs(Graph const& graph) {
     constexpr Offset many = 15;
@@ -226,19 +226,19 @@ class MultilevelDissection {
         return {std::move(parts[swaps ? 1 : 0]), std::move(parts[swaps ? 0 : 1])};
     }
 
-    // No edge may connect subtrees that do not contain each other. One of the undominated neighbours of a
-    // dominated vertex has all of them as neighbours, so they rarely are in different subtrees.
+    // No edge may connect subtrees that do not contain each other. One of the undominated neighbors of a
+    // dominated vertex has all of them as neighbors, so they rarely are in different subtrees.
     void place_dominated() {
         for (Index v = 0; v < graph_.num_vertices; ++v)
             if (node_of_[v] == no_node) node_of_[v] = place_of(v, no_node);
     }
 
-    // The lowest node such that each neighbour that has a node is in its subtree, or in a node above. With a
-    // node `top`, the place is in its subtree, and all neighbours are in its subtree or above.
+    // The lowest node such that each neighbor that has a node is in its subtree, or in a node above. With a
+    // node `top`, the place is in its subtree, and all neighbors are in its subtree or above.
     [[nodiscard]] NodeId place_of(Index v, NodeId top) const {
         NodeId lowest = top;
-        bool is_between = false; // neighbours in different subtrees: the place cannot be lower
-        for (Index const w : graph_.neighbours(v)) {
+        bool is_between = false; // neighbors in different subtrees: the place cannot be lower
+        for (Index const w : graph_.neighbors(v)) {
             NodeId const node = node_of_[w];
             if (node == no_node || node == lowest) continue;
             if (lowest == no_node || (!is_between && tree_.contains(lowest, node))) {
@@ -296,7 +296,7 @@ class MultilevelDissection {
         cut.set_weights(part.graph);
     }
 
-    // Moves the vertices whose part has changed. Other jobs do not have their neighbours below this node.
+    // Moves the vertices whose part has changed. Other jobs do not have their neighbors below this node.
     void write_cut(Part const& part, Space const& space) {
         auto const& now = space.cut.part;
         auto const& before = space.unrefined.part;

@@ -19,8 +19,8 @@ namespace espalier {
 
 namespace {
 
-// The vertices in three classes. An isolated vertex has only dense neighbours, so the core has no vertices
-// without neighbours.
+// The vertices in three classes. An isolated vertex has only dense neighbors, so the core has no vertices
+// without neighbors.
 struct Classes {
     std::vector<Index> isolated, core; // ascending
     std::vector<Index> dense;          // by ascending degree
@@ -31,10 +31,10 @@ Classes classify(Graph const& graph) {
     Offset const limit = dense_degree(graph.num_vertices);
     auto const is_dense = [&](Index v) { return graph.degree(v) > limit; };
     for (Index v = 0; v < graph.num_vertices; ++v) {
-        auto const neighbours = graph.neighbours(v);
+        auto const neighbors = graph.neighbors(v);
         if (is_dense(v))
             classes.dense.push_back(v);
-        else if (std::all_of(neighbours.begin(), neighbours.end(), is_dense))
+        else if (std::all_of(neighbors.begin(), neighbors.end(), is_dense))
             classes.isolated.push_back(v);
         else
             classes.core.push_back(v);
@@ -247,7 +247,7 @@ Graph induced_subgraph(Graph const& graph, std::span<Index const> vertices, std:
     result.num_vertices = std::ssize(vertices);
     for (Index k = 0; k < result.num_vertices; ++k) number[vertices[k]] = k;
     for (Index const v : vertices) {
-        for (Index const w : graph.neighbours(v))
+        for (Index const w : graph.neighbors(v))
             if (number[w] >= 0) result.adj.push_back(number[w]);
         result.ptr.push_back(std::ssize(result.adj));
         if (!graph.weight.empty()) result.weight.push_back(graph.weight[v]);

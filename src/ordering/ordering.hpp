@@ -47,7 +47,7 @@ std::uint64_t ordering_bytes(Graph const& graph, OrderingOptions const& options)
 double predicted_scotch_seconds(Graph const& graph);
 double predicted_dissection_seconds(Graph const& graph);
 
-/// Whether a vertex has more than ten times as many neighbours as the average, as in circuits. Minimum degree
+/// Whether a vertex has more than ten times as many neighbors as the average, as in circuits. Minimum degree
 /// often finds the better orderings of such graphs.
 bool is_irregular(Graph const& graph);
 

@@ -49,7 +49,7 @@ MinimumDegree QuotientGraph<Position>::run(std::span<std::int32_t> order, double
         form_element(pivot);
         weigh_outside();
         update_degrees(pivot);
-        merge_alike();
+        merge_indistinguishable();
         finish_element(pivot);
         if (costs_.flops > most_flops) return costs_;
     }
@@ -105,7 +105,7 @@ template <class Position> std::int32_t QuotientGraph<Position>::choose_pivot() {
     return pivot;
 }
 
-// The neighbours of the pivot: its own variables and those of its elements, which it absorbs.
+// The neighbors of the pivot: its own variables and those of its elements, which it absorbs.
 template <class Position> void QuotientGraph<Position>::form_element(std::int32_t pivot) {
     Node& node = nodes_[pivot];
     pivots_ = size_[pivot];
@@ -200,7 +200,7 @@ template <class Position> void QuotientGraph<Position>::update_degrees(std::int3
 }
 
 // The degree without the new element. An element that has no variables outside of the new one is absorbed,
-// and a variable without other neighbours is eliminated together with the pivot.
+// and a variable without other neighbors is eliminated together with the pivot.
 template <class Position> void QuotientGraph<Position>::update_degree(std::int32_t pivot, std::int32_t v) {
     Node* const nodes = nodes_.data();
     std::int32_t* const sizes = size_.data();
@@ -250,7 +250,7 @@ template <class Position> void QuotientGraph<Position>::update_degree(std::int32
     first = v;
 }
 
-template <class Position> void QuotientGraph<Position>::merge_alike() {
+template <class Position> void QuotientGraph<Position>::merge_indistinguishable() {
     for (Position p = begin_; p < end_; ++p) {
         if (size_[lists_[p]] == 0) continue;
         Node& node = nodes_[lists_[p]];

@@ -1,6 +1,6 @@
 // The quotient graph of minimum degree. Eliminated vertices are elements, whose lists are the cliques that
 // their elimination causes. The others are variables. The list of a variable has the elements that it belongs
-// to, followed by its other neighbours. Variables with equal lists are merged and eliminated together.
+// to, followed by its other neighbors. Variables with equal lists are merged and eliminated together.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ namespace espalier {
 /// Eliminates all variables of a graph. `Position` numbers the entries of all lists.
 template <class Position> class QuotientGraph {
   public:
-    /// Vertex v has this weight (empty: 1; the sum is below 2^30) and up to lengths[v] neighbours.
+    /// Vertex v has this weight (empty: 1; the sum is below 2^30) and up to lengths[v] neighbors.
     QuotientGraph(std::span<std::int32_t const> weights, std::span<std::int32_t const> lengths);
 
-    /// Receives a neighbour of v. Neighbours are added from both sides.
-    void add(std::int32_t v, std::int32_t neighbour) {
+    /// Receives a neighbor of v. Neighbors are added from both sides.
+    void add(std::int32_t v, std::int32_t neighbor) {
         Node& node = nodes_[v];
-        lists_[node.begin + node.length++] = neighbour;
+        lists_[node.begin + node.length++] = neighbor;
     }
-    /// Removes neighbours that were added several times.
+    /// Removes neighbors that were added several times.
     void drop_repeated();
 
     /// Eliminates all variables, and writes order[new] = old; or stops when the operations exceed
@@ -58,7 +58,7 @@ template <class Position> class QuotientGraph {
     void weigh_outside();
     void update_degrees(std::int32_t pivot);
     void update_degree(std::int32_t pivot, std::int32_t v);
-    void merge_alike();
+    void merge_indistinguishable();
     void merge_bucket(std::int32_t first);
     void finish_element(std::int32_t pivot);
     void absorb(Node& element, std::int32_t pivot);
@@ -72,7 +72,7 @@ template <class Position> class QuotientGraph {
     Position free_ = 0;                ///< lists_ is used up to here.
     std::vector<std::int32_t> head_;   ///< The first variable of each degree.
     std::vector<std::int32_t> bucket_; ///< The first variable of each remainder of the hashes.
-    std::vector<std::int32_t> dense_;  ///< Vertices with many neighbours, which come last.
+    std::vector<std::int32_t> dense_;  ///< Vertices with many neighbors, which come last.
     std::int32_t dense_weight_ = 0;
     std::int32_t left_ = 0; ///< The weight of the variables that are left.
     std::int32_t least_degree_ = 0;

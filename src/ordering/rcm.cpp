@@ -46,7 +46,7 @@ class CuthillMckee {
         is_numbered_[start] = true;
         for (; next < order_.size(); ++next) {
             auto const begin = std::ssize(order_);
-            for (Index const w : graph_.neighbours(order_[next])) {
+            for (Index const w : graph_.neighbors(order_[next])) {
                 if (is_numbered_[w]) continue;
                 is_numbered_[w] = true;
                 order_.push_back(w);

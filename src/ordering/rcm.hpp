@@ -6,9 +6,9 @@
 
 namespace espalier {
 
-/// Numbers each connected component breadth first, neighbours by ascending degree, from a vertex that is far
+/// Numbers each connected component breadth first, neighbors by ascending degree, from a vertex that is far
 /// from others, and reverses the numbers [Cuthill, McKee 1969; George, Liu 1979]. Weights are ignored. The
-/// components keep the order of their lowest vertices, reversed. Linear, except for sorting the neighbours of
+/// components keep the order of their lowest vertices, reversed. Linear, except for sorting the neighbors of
 /// each vertex.
 Ordering order_by_rcm(Graph const& graph);
 

@@ -46,7 +46,7 @@ void append_halo_lists(Region& region) {
             region.adj[next[region.adj[e] - inner]++] = v;
 }
 
-// The region in a parent with neighbours() and weight, where origin(v) is the number of v in the whole graph.
+// The region in a parent with neighbors() and weight, where origin(v) is the number of v in the whole graph.
 template <class Parent, class Vertices, class Origin> Region
 induce_from(Parent const& parent, Vertices const& inside, std::vector<Index>& scratch, Origin const& origin) {
     auto& local = scratch;
@@ -56,16 +56,16 @@ induce_from(Parent const& parent, Vertices const& inside, std::vector<Index>& sc
     Offset edges = 0;
     for (Index v = 0; v < child.num_interior; ++v) {
         local[inside[v]] = v;
-        edges += std::ssize(parent.neighbours(inside[v]));
+        edges += std::ssize(parent.neighbors(inside[v]));
     }
     child.ptr.reserve(inside.size() + 1);
     child.interior_end.reserve(inside.size());
     child.adj.reserve(edges);
     for (Index const v : inside) {
-        for (Index const w : parent.neighbours(v))
+        for (Index const w : parent.neighbors(v))
             if (Index const k = local[w]; k >= 0 && k < child.num_interior) child.adj.push_back(k);
         child.interior_end.push_back(std::ssize(child.adj));
-        for (Index const w : parent.neighbours(v)) {
+        for (Index const w : parent.neighbors(v)) {
             Index& k = local[w];
             if (k >= 0 && k < child.num_interior) continue;
             if (k < 0) { // a new halo vertex
@@ -107,7 +107,7 @@ std::vector<Index> components(Region const& region, Index& num_components) {
         while (!stack.empty()) {
             Index const v = stack.back();
             stack.pop_back();
-            for (Index const w : region.interior_neighbours(v))
+            for (Index const w : region.interior_neighbors(v))
                 if (component[w] < 0) {
                     component[w] = num_components;
                     stack.push_back(w);

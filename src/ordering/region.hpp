@@ -1,7 +1,7 @@
 // A part of the graph in nested dissection, with the already numbered vertices around it:
 //
 //      +-----------+---+        interior: vertices still to be numbered, 0 .. num_interior
-//      | interior  | h |        halo: their neighbours outside, num_interior .. num_vertices
+//      | interior  | h |        halo: their neighbors outside, num_interior .. num_vertices
 //      +-----------+ a |
 //      |   h a l o     |        Edges between two halo vertices are not stored.
 //      +---------------+
@@ -17,20 +17,20 @@
 
 namespace espalier {
 
-/// A region. The neighbours of an interior vertex are its interior neighbours, followed by those in the halo.
+/// A region. The neighbors of an interior vertex are its interior neighbors, followed by those in the halo.
 struct Region {
     Index num_interior = 0;           ///< Number of interior vertices.
     std::vector<Offset> ptr{0};       ///< num_vertices() + 1 entries.
-    std::vector<Offset> interior_end; ///< The end of the interior neighbours of each interior vertex in adj.
-    std::vector<Index> adj;           ///< The neighbours of v are adj[ptr[v] .. ptr[v + 1]).
+    std::vector<Offset> interior_end; ///< The end of the interior neighbors of each interior vertex in adj.
+    std::vector<Index> adj;           ///< The neighbors of v are adj[ptr[v] .. ptr[v + 1]).
     std::vector<Index> weight;        ///< Empty if all are 1.
     std::vector<Index> origin;        ///< The number of each vertex in the whole graph.
 
     [[nodiscard]] Index num_vertices() const { return std::ssize(origin); }
-    [[nodiscard]] std::span<Index const> neighbours(Index v) const {
+    [[nodiscard]] std::span<Index const> neighbors(Index v) const {
         return {adj.data() + ptr[v], adj.data() + ptr[v + 1]};
     }
-    [[nodiscard]] std::span<Index const> interior_neighbours(Index v) const {
+    [[nodiscard]] std::span<Index const> interior_neighbors(Index v) const {
         return {adj.data() + ptr[v], adj.data() + interior_end[v]};
     }
     [[nodiscard]] Index weight_of(Index v) const { return weight.empty() ? 1 : weight[v]; }
@@ -42,7 +42,7 @@ struct Region {
 Region whole_region(Graph const& graph);
 
 /// The region with interior `inside` (interior vertices of `parent`, ascending) and all their other
-/// neighbours in `parent` as halo. `scratch` has an entry -1 for each vertex of the parent, before and after
+/// neighbors in `parent` as halo. `scratch` has an entry -1 for each vertex of the parent, before and after
 /// the call. Takes time linear in `inside` and its edges.
 Region induce(Region const& parent, std::span<Index const> inside, std::vector<Index>& scratch);
 

@@ -48,7 +48,7 @@ class BoundGraph {
         ptr_.reserve(region.num_interior + 1);
         adj_.reserve(edges);
         for (Index v = 0; v < region.num_interior; ++v) {
-            for (Index const w : region.interior_neighbours(v)) adj_.push_back(static_cast<Num>(w));
+            for (Index const w : region.interior_neighbors(v)) adj_.push_back(static_cast<Num>(w));
             ptr_.push_back(static_cast<Num>(adj_.size()));
         }
         for (Index const w : region.weight) weight_.push_back(checked_cast<Num>(w, "weight of a vertex"));

@@ -33,9 +33,9 @@ class NasPolicy : public StealingPolicy {
         if (!machine_.has(worker)) return no_task;
         int const here = machine_.node_of(worker);
         if (TaskId const task = take(worker, here); task != no_task || strict_) return task;
-        for (auto const& neighbour : machine_.from(here).subspan(1))
-            if (TaskId const task = steal(worker, neighbour.node, machine_.workers_of(neighbour.node).front(),
-                                          1 + neighbour.rank);
+        for (auto const& neighbor : machine_.from(here).subspan(1))
+            if (TaskId const task = steal(worker, neighbor.node, machine_.workers_of(neighbor.node).front(),
+                                          1 + neighbor.rank);
                 task != no_task)
                 return task;
         return no_task;

@@ -52,7 +52,7 @@ PolicyMachine::PolicyMachine(std::vector<int> const& node_of_worker, std::vector
     for (WorkerId w = 0; w < num_workers(); ++w) workers_[workers_ptr_[node_of(w)] + place_[w]] = w;
 
     int const side = order_of(distances, 0);
-    neighbours_.reserve(old.size() * old.size());
+    neighbors_.reserve(old.size() * old.size());
     rank_.resize(old.size() * old.size());
     std::vector<std::tuple<bool, double, int, int>> order; // away, distance, number from here, node
     for (int here = 0; here < nodes; ++here) {
@@ -65,7 +65,7 @@ PolicyMachine::PolicyMachine(std::vector<int> const& node_of_worker, std::vector
         int rank = 0;
         for (std::size_t i = 0; i < order.size(); ++i) {
             if (i == 1 || (i > 1 && std::get<1>(order[i]) != std::get<1>(order[i - 1]))) ++rank;
-            neighbours_.push_back({std::get<3>(order[i]), rank});
+            neighbors_.push_back({std::get<3>(order[i]), rank});
             rank_[here * nodes + std::get<3>(order[i])] = rank;
         }
     }

@@ -12,7 +12,7 @@ namespace espalier {
 
 class PolicyMachine {
   public:
-    struct Neighbour {
+    struct Neighbor {
         int node = 0;
         int rank = 0; ///< 0: the node itself; 1: the nearest others; 2: the next ones; ...
     };
@@ -34,8 +34,8 @@ class PolicyMachine {
     /// The number of workers on the same node that have lower numbers.
     [[nodiscard]] int place_of(WorkerId worker) const { return place_[worker]; }
     /// All nodes, from `node` itself to the farthest; equally far ones in cyclic order from `node`.
-    [[nodiscard]] std::span<Neighbour const> from(int node) const {
-        return {neighbours_.data() + node * num_nodes(), neighbours_.data() + (node + 1) * num_nodes()};
+    [[nodiscard]] std::span<Neighbor const> from(int node) const {
+        return {neighbors_.data() + node * num_nodes(), neighbors_.data() + (node + 1) * num_nodes()};
     }
     /// The rank of node `to` in from(node).
     [[nodiscard]] int rank(int node, int to) const { return rank_[node * num_nodes() + to]; }
@@ -47,7 +47,7 @@ class PolicyMachine {
     std::vector<int> place_;
     std::vector<WorkerId> workers_; ///< Node by node.
     std::vector<int> workers_ptr_;
-    std::vector<Neighbour> neighbours_; ///< num_nodes() for each node.
+    std::vector<Neighbor> neighbors_;   ///< num_nodes() for each node.
     std::vector<int> rank_;             ///< By pair of nodes.
 };
 

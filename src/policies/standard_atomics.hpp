@@ -1,5 +1,5 @@
-// The atomic types of the lock-free code in this room. A test replaces them by types whose every operation is
-// a step, and runs all interleavings of the steps.
+// The atomic types of the lock-free code in this module. A test replaces them by types whose every operation
+// is a step, and runs all interleavings of the steps.
 #pragma once
 
 #include <atomic>

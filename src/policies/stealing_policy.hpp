@@ -23,7 +23,7 @@
 namespace espalier {
 
 /// pop(w) is called by one thread for each worker. After a complete run the policy is empty and ready for
-/// another run of the same graph; after an error it has to be made anew. A worker that is not in the machine
+/// another run of the same graph; after an error a new one is needed. A worker that is not in the machine
 /// finds nothing.
 class StealingPolicy : public Policy {
   public:

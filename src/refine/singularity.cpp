@@ -47,7 +47,7 @@ template <class T> class NullVector {
         return measure();
     }
 
-    // y := y - A^-1 (A y), which corrects the replaced pivots. For a regular matrix only rounding errors
+    // y := y - A^-1 (A y), which corrects the replaced pivots. For a nonsingular matrix only rounding errors
     // remain. Since w is a valid certificate for any y, this does no harm.
     bool refine() {
         apply_inverse_(product_, 1, MatrixOp::none);

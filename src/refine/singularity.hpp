@@ -8,9 +8,9 @@
 // (Oettli and Prager 1964). This certificate does not depend on scaling, and a well-posed system cannot have
 // one. The order of 1/w is a lower bound of the componentwise condition number.
 //
-// If w is a few epsilon, the matrix may be a rounded singular matrix, or regular but close to singular. The
-// accuracy of the factors in that direction then decides: y^H A~^-1 A y / y^H y is 1 if they are accurate,
-// and near 0 if A y is rounding error alone, as for a singular A.
+// If w is a few epsilon, the matrix may be a rounded singular matrix, or nonsingular but close to singular.
+// The accuracy of the factors in that direction then decides: y^H A~^-1 A y / y^H y is 1 if they are
+// accurate, and near 0 if A y is rounding error alone, as for a singular A.
 #pragma once
 
 #include <span>

@@ -1,6 +1,6 @@
 // The memory of the delayed panels of one worker. A delayed panel replaces the panel of its cblk. The memory
 // of the replaced panel is returned and used for the next delayed panels, because touching new pages may take
-// as long as the elimination of the columns. Neighbouring ranges that were returned are joined, and the
+// as long as the elimination of the columns. Neighboring ranges that were returned are joined, and the
 // smallest one that suffices is taken. If there is none, the memory grows by larger and larger arenas, on
 // huge pages from the second MiB on. What describes the panels lies apart, and is not returned.
 #pragma once

@@ -14,7 +14,7 @@ namespace {
 
 using Pages = std::span<std::byte>;
 
-/// A short list of ranges, which needs no memory of its own. Neighbours are united.
+/// A short list of ranges, which needs no memory of its own. Neighbors are united.
 class KeptPages {
   public:
     Pages take(std::size_t bytes) {

@@ -25,7 +25,7 @@ bool is_short(TaskGraph const& graph, double times = 1);
 /// place_workers() binds, and block all signals. Between calls they spin for about 50 us and then sleep.
 ///
 /// One call at a time: a second one, from a body or from another thread, is Error{usage}. After an error or a
-/// cancellation the team can be used again; the policy has to be made anew.
+/// cancellation the team can be used again; a new policy is needed.
 class WorkerTeam {
   public:
     static constexpr int max_workers = 4096;

@@ -40,7 +40,7 @@ template <class T> Matching maximum_product_matching(CscMatrix<T> const& a, Inte
 /// entries (Duff and Pralet 2005).
 std::vector<double> symmetric_scaling(Matching const& matching);
 
-/// Splits the cycles of the matching, seen as a permutation, into pairs of neighbours. A structurally
+/// Splits the cycles of the matching, seen as a permutation, into pairs of neighbors. A structurally
 /// singular matrix also has paths. A cycle of even length can be split in two ways; the one whose scaled 2 x
 /// 2 blocks have the larger product of |determinants| is taken. A cycle of odd length first drops the index
 /// with the largest scaled diagonal. Each pair is (smaller, larger) and has a matched off-diagonal entry.

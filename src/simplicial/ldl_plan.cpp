@@ -46,13 +46,13 @@ template <class T> class LdlPlanner {
 
     std::optional<LdlPlan> run_without_pairs() {
         plan_.is_definite = true;
-        list_neighbours();
+        list_neighbors();
         partner_.assign(n_, -1);
         return plan_blocks();
     }
 
     std::optional<LdlPlan> run(MatchedRows const* matched) {
-        list_neighbours();
+        list_neighbors();
         if (matched) {
             take_pairs(*matched);
         } else {
@@ -76,7 +76,7 @@ template <class T> class LdlPlanner {
         return std::move(plan_);
     }
 
-    void list_neighbours() {
+    void list_neighbors() {
         ptr_.assign(n_ + 1, 0);
         for (std::int32_t j = 0; j < n_; ++j)
             for (Offset const p : a_.entries_of(j))
@@ -85,17 +85,17 @@ template <class T> class LdlPlanner {
                     ++ptr_[j + 1];
                 }
         for (std::int32_t j = 0; j < n_; ++j) ptr_[j + 1] += ptr_[j];
-        neighbour_.resize(ptr_[n_]);
+        neighbor_.resize(ptr_[n_]);
         std::vector<std::int32_t> next(ptr_.begin(), ptr_.end() - 1);
         for (std::int32_t j = 0; j < n_; ++j)
             for (Offset const p : a_.entries_of(j))
                 if (auto const i = static_cast<std::int32_t>(a_.row_ind[p]); i != j) {
-                    neighbour_[next[i]++] = j;
-                    neighbour_[next[j]++] = i;
+                    neighbor_[next[i]++] = j;
+                    neighbor_[next[j]++] = i;
                 }
     }
 
-    // The scaled moduli of all entries; the order is that of `neighbour_`.
+    // The scaled moduli of all entries; the order is that of `neighbor_`.
     void find_sizes() {
         std::vector<Real<T>> scales(n_, Real<T>(1));
         symmetric_scales(a_, scales);
@@ -124,7 +124,7 @@ template <class T> class LdlPlanner {
     }
 
     // Rows of few entries choose first, because they have the fewest partners. Among strong entries, the
-    // partner with the fewest neighbours causes the least fill. Without one, the largest entry is taken. A
+    // partner with the fewest neighbors causes the least fill. Without one, the largest entry is taken. A
     // weak entry would let entries grow. Returns whether all rows with weak diagonals have partners.
     bool pair_rows() {
         partner_.assign(n_, -1);
@@ -142,7 +142,7 @@ template <class T> class LdlPlanner {
             std::int32_t best = -1;
             Size size_of_best = 0;
             for (std::int32_t p = ptr_[i]; p < ptr_[i + 1]; ++p) {
-                std::int32_t const j = neighbour_[p];
+                std::int32_t const j = neighbor_[p];
                 Size const size = std::min(size_[p], strong); // all strong entries are equal
                 bool const is_better =
                     size > size_of_best || (size == size_of_best && best >= 0 && degree(j) < degree(best));
@@ -174,13 +174,13 @@ template <class T> class LdlPlanner {
             if (leads) leader.push_back(i);
         }
         auto const blocks = static_cast<std::int32_t>(leader.size());
-        // One triangle suffices. Both rows of a pair may have the same neighbour.
+        // One triangle suffices. Both rows of a pair may have the same neighbor.
         std::vector<std::int32_t> ptr(1, 0), ind, mark(blocks, -1), order(blocks);
-        ind.reserve(neighbour_.size());
+        ind.reserve(neighbor_.size());
         for (std::int32_t b = 0; b < blocks; ++b) {
             for (std::int32_t i = leader[b]; i >= 0; i = i == leader[b] ? partner_[i] : -1)
                 for (std::int32_t p = ptr_[i]; p < ptr_[i + 1]; ++p)
-                    if (std::int32_t const c = block_of[neighbour_[p]]; c < b && mark[c] != b) {
+                    if (std::int32_t const c = block_of[neighbor_[p]]; c < b && mark[c] != b) {
                         mark[c] = b;
                         ind.push_back(c);
                     }
@@ -283,7 +283,7 @@ template <class T> class LdlPlanner {
     std::int32_t n_;
     bool only_if_faster_;
     LdlPlan plan_;
-    std::vector<std::int32_t> ptr_, neighbour_; // both triangles without the diagonal
+    std::vector<std::int32_t> ptr_, neighbor_;  // both triangles without the diagonal
     std::vector<Size> size_, diagonal_;         // scaled moduli
     std::vector<std::int32_t> partner_;         // by row of A, or -1
     std::vector<std::int32_t> block_at_;        // by position

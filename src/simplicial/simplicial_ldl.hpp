@@ -4,9 +4,9 @@
 //     P S A S P^T = L D L^op,    D with the pivot blocks of the plan,
 //
 // with powers of two in S. Rows of L are computed one block after the other by solves with the rows before
-// them (Davis 2005, LDL). All pivots are planned, so a factorization may fail. It measures the growth of the
-// elimination, and the caller then factorizes in another way. For llh all pivots are single and must be
-// positive; S^-1 L D^(1/2) is the Cholesky factor of P A P^T.
+// them (Davis 2005, LDL). All pivots are planned, so a factorization may fail. It measures the growth of
+// the entries; if they grow too much, the caller factorizes in another way. For llh all pivots are single and
+// must be positive; S^-1 L D^(1/2) is the Cholesky factor of P A P^T.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The factors of SimplicialLu as sparse matrices. Inside of a diagonal block they are those of the
+// The factors of SimplicialLu as sparse matrices. Inside a diagonal block they are those of the
 // elimination. The entries of B between the blocks were not eliminated, and become those of U by solves with
 // the blocks of L.
 #include <algorithm>

@@ -17,7 +17,7 @@
 //
 // A communication thread without a core of its own uses the core of a worker, the last one of its process
 // (the receiving one of two: the last but one). It has precedence: whatever task runs there meanwhile ends
-// later by the time that the thread is busy. The times for which idle threads sleep are not modelled.
+// later by the time that the thread is busy. The times for which idle threads sleep are not modeled.
 #pragma once
 
 #include <algorithm>

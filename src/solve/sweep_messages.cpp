@@ -83,7 +83,7 @@ template <class T> void Sweep<T>::send_solution(BranchId number) {
     }
 }
 
-// Called by a progress thread.
+// Called by a communication thread.
 template <class T> void Sweep<T>::receive(int from, std::int64_t id, Block&& block) {
     BranchId const u = plan_.find_branch(id);
     if (u == no_branch) throw Error(Status::internal, fmt::format("received a message for branch {}", id));

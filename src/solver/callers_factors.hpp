@@ -1,5 +1,5 @@
 // The factors of the caller's matrix A and entries of its inverse, from the factors of the working system B =
-// P R A C. For one process with all factors in T.
+// P R A C. They need one process and all factors in T.
 //
 // With B(p, q) = L U, A(P^-1 p, q) = (R^-1 L R) (R^-1 U C^-1), where R and C are in the order of the factors.
 // L D L^op is treated likewise with R = C. The inverse is A^-1 = C B^-1 P R.

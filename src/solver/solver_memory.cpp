@@ -1,4 +1,4 @@
-// Limits of memory in espalier::Solver. Options::max_memory bounds the memory that the processes of a
+// Memory limits in espalier::Solver. Options::max_memory bounds the memory that the processes of a
 // computer need together in a call, in addition to the matrix. Each call predicts this memory before it
 // allocates.
 #include <algorithm>

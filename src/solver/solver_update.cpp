@@ -1,6 +1,6 @@
 // Low-rank updates: the factors of A become those of A + W W^H or A - W W^H. With the working system B = S A
-// S of a symmetric factorization, the columns S W change B. The matrix is factorized anew if its
-// factorization is another one, or if the structure of the factors or their pivots do not suit the change.
+// S of a symmetric factorization, the columns S W change B. The matrix is factorized again if it has
+// another kind of factorization, or if the structure of the factors or their pivots do not suit the change.
 #include <algorithm>
 #include <limits>
 

@@ -56,7 +56,7 @@ Amalgamated amalgamate(Supernodes const& fundamental, SymbolicOptions const& opt
 
 inline constexpr Index bundle_width = 16;
 
-/// Merges neighbouring siblings, including roots, if the merged supernode costs less. `prices` are those at
+/// Merges neighboring siblings, including roots, if the merged supernode costs less. `prices` are those at
 /// which amalgamation met its bounds, so the bounds are hardly exceeded. With `keep_last` the last supernode
 /// is not merged. Takes time linear in the rows of the supernodes.
 Supernodes bundle_siblings(LowerPattern const& pattern, Supernodes const& supernodes,

@@ -12,8 +12,8 @@ std::vector<Vertex> elimination_tree(Graph const& graph, Ordering const& orderin
     std::vector<Vertex> ancestor(n, no_vertex);
     for (Vertex j = 0; j < n; ++j) {
         Index const old = ordering.inverse[j];
-        for (Index const neighbour : graph.neighbours(old)) {
-            auto i = static_cast<Vertex>(ordering.perm[neighbour]);
+        for (Index const neighbor : graph.neighbors(old)) {
+            auto i = static_cast<Vertex>(ordering.perm[neighbor]);
             while (i < j) {
                 Vertex const next = ancestor[i];
                 ancestor[i] = j; // path compression
@@ -81,10 +81,10 @@ Ordering compose(Ordering const& ordering, std::span<Vertex const> post) {
 
 std::vector<Vertex> relabel_forest(std::span<Vertex const> parent, std::span<Vertex const> post) {
     auto const position = inverse_permutation(post);
-    std::vector<Vertex> relabelled(parent.size(), no_vertex);
+    std::vector<Vertex> relabeled(parent.size(), no_vertex);
     for (Vertex k = 0; k < std::ssize(post); ++k)
-        if (Vertex const p = parent[post[k]]; p != no_vertex) relabelled[k] = position[p];
-    return relabelled;
+        if (Vertex const p = parent[post[k]]; p != no_vertex) relabeled[k] = position[p];
+    return relabeled;
 }
 
 } // namespace espalier

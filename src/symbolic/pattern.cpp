@@ -12,8 +12,8 @@ LowerPattern lower_pattern(Graph const& graph, Ordering const& ordering) {
     pattern.rows.reserve(graph.adj.size() / 2); // each edge is in two lists
     for (Vertex j = 0; j < n; ++j) {
         Index const old = ordering.inverse[j];
-        for (Index const neighbour : graph.neighbours(old))
-            if (Index const i = ordering.perm[neighbour]; i > j)
+        for (Index const neighbor : graph.neighbors(old))
+            if (Index const i = ordering.perm[neighbor]; i > j)
                 pattern.rows.push_back(static_cast<Vertex>(i));
         std::sort(pattern.rows.begin() + pattern.ptr.back(), pattern.rows.end());
         pattern.ptr.push_back(std::ssize(pattern.rows));

@@ -18,7 +18,7 @@ inline constexpr Vertex no_vertex = -1;
 
 struct LowerPattern {
     std::vector<Offset> ptr{0}; ///< num_vertices() + 1 entries.
-    std::vector<Vertex> rows;   ///< Neighbours i > j of j, ascending: rows[ptr[j] .. ptr[j + 1]).
+    std::vector<Vertex> rows;   ///< Neighbors i > j of j, ascending: rows[ptr[j] .. ptr[j + 1]).
     std::vector<Index> weight;  ///< Number of matrix rows of each vertex; never empty.
 
     [[nodiscard]] Vertex num_vertices() const { return static_cast<Vertex>(weight.size()); }

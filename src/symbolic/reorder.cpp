@@ -1,12 +1,12 @@
 // The order of columns inside supernodes. It does not change the panel of the supernode, but the rows of its
-// descendants form fewer dense runs if columns in the structure of the same descendants are neighbours.
+// descendants form fewer dense runs if columns in the structure of the same descendants are neighbors.
 // Input: for each supernode the sets of its columns that are rows of its descendants; output: the members of
 // each supernode in a new order, and the sets with the new positions.
 //
 // Partition refinement (Jacquelin, Ng, Peyton 2018, "Fast and effective reordering of columns within
 // supernodes using partition refinement"): each set splits the parts that it intersects, and the elements in
-// the set move next to a neighbouring part that the set also intersects. Takes time linear in the size of the
-// sets. The travelling-salesman formulation of Pichon, Faverge, Ramet, Roman 2017 minimizes the same count in
+// the set move next to a neighboring part that the set also intersects. Takes time linear in the size of the
+// sets. The traveling-salesman formulation of Pichon, Faverge, Ramet, Roman 2017 minimizes the same count in
 // quadratic time.
 #include <algorithm>
 #include <numeric>
@@ -58,14 +58,14 @@ class OrderedPartition {
         [[nodiscard]] Vertex size() const { return end - begin; }
     };
 
-    // Reserves a range at one end of part p for its elements in the set, next to a neighbouring part that the
-    // set reaches. Hits are kept until all parts are split, so neighbours choose their common end.
+    // Reserves a range at one end of part p for its elements in the set, next to a neighboring part that the
+    // set reaches. Hits are kept until all parts are split, so neighbors choose their common end.
     void split_off(Vertex p) {
         if (parts_[p].hits == parts_[p].size()) return;
         Part& part = parts_[p];
         bool const left = reached(part.begin - 1);
         bool const right = reached(part.end);
-        // If the neighbours do not decide, outwards: 2 % fewer runs were measured than with always left.
+        // If the neighbors do not decide, outwards: 2 % fewer runs were measured than with always left.
         bool const to_the_left =
             left != right ? left : part.begin + part.end < static_cast<Vertex>(order_.size());
         Part piece{part.begin, part.end, part.hits, 0, no_part};

@@ -10,7 +10,7 @@
 namespace espalier {
 namespace {
 
-// A grid whose first vertex has very many neighbours: irregular, so that minimum degree comes first, although
+// A grid whose first vertex has very many neighbors: irregular, so that minimum degree comes first, although
 // a dissection has fewer operations.
 StructureJob irregular_grid() {
     auto a = generated<double>("lap3d:24");

@@ -93,7 +93,7 @@ class Analyze(CommandTest):
         self.assertIn("3 x 4", self.fail_with(BAD_INPUT, "analyze", "a.mtx"))
 
 
-# The tests of the rooms calibrate under sanitizers, too.
+# The tests of the modules calibrate under sanitizers, too.
 @unittest.skipIf(os.environ.get("ESPALIER_SANITIZE"), "takes long without optimization")
 class Calibration(CommandTest):
     def model_of(self, *arguments, setting="auto"):

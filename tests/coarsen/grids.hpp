@@ -10,7 +10,7 @@
 
 namespace espalier {
 
-/// Cell (x, y, z) is task x + nx (y + ny z) and precedes its neighbours in positive directions.
+/// Cell (x, y, z) is task x + nx (y + ny z) and precedes its neighbors in positive directions.
 inline TaskGraph grid_tasks(TaskId nx, TaskId ny, TaskId nz = 1) {
     std::vector<Edge> edges;
     for (TaskId z = 0; z < nz; ++z)

@@ -13,7 +13,7 @@
 namespace espalier {
 namespace {
 
-// A 4 x 4 grid: task x + 4 y follows its left and its lower neighbour. Its depths are the diagonals.
+// A 4 x 4 grid: task x + 4 y follows its left and its lower neighbor. Its depths are the diagonals.
 //
 //     12 13 14 15        depth 0: 0 | 1: 1 4 | 2: 2 5 8 | 3: 3 6 9 12 | 4: 7 10 13 | 5: 11 14 | 6: 15
 //      8  9 10 11

@@ -95,7 +95,7 @@ TEST(Exchange, LeavesBlocksBeyondTheBudgetWithTheirSenderUntilTheReceiverIsIdle)
     }
 }
 
-// Without wake() and worker_waits() the sleeps of a progress thread would grow to hours.
+// Without wake() and worker_waits() the sleeps of a communication thread would grow to hours.
 TEST(Exchange, PollsAfterWakeAndOftenWhileAWorkerWaits) {
     for (int const threads : {1, 2})
         run_processes(2, [&](Communicator const& comm) {

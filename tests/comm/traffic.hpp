@@ -181,7 +181,7 @@ inline void failing(Communicator const& comm, ExchangeOptions const& options, Tr
     EXPECT_LE(told, 1);
 }
 
-/// Options with `threads` progress threads and a budget in bytes.
+/// Options with `threads` communication threads and a budget in bytes.
 inline ExchangeOptions exchange_options(int threads, std::size_t budget = std::size_t{64} << 20) {
     return {.threads = threads, .receive_budget = budget};
 }

@@ -1,4 +1,4 @@
-// Small graphs for the tests of several rooms.
+// Small graphs for the tests of several modules.
 #pragma once
 
 #include <set>

@@ -1,4 +1,4 @@
-// Small matrices by a formula or row by row, for the tests of several rooms.
+// Small matrices by a formula or row by row, for the tests of several modules.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// The status of a failed call, for the tests of all rooms.
+// The status of a failed call, for the tests of all modules.
 #pragma once
 
 #include <string>

@@ -26,7 +26,7 @@ CscMatrix<double> sparse_matrix(Symmetry symmetry) {
     });
 }
 
-TEST(OverlappingBlock, HasTheRowsOfItsProcessAndTheirNeighbours) {
+TEST(OverlappingBlock, HasTheRowsOfItsProcessAndTheirNeighbors) {
     std::vector<Index> numbers(system_order);
     std::iota(numbers.begin(), numbers.end(), Index(0));
     for (auto const symmetry : {Symmetry::general, Symmetry::symmetric})

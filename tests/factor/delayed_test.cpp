@@ -151,10 +151,10 @@ TEST(Delayed, SchurComplementsAreThoseOfDenseElimination) {
 
 // A matrix of rank n - 1. Row 0 is repeated at the end; column 0 is repeated at the end or, for a general
 // matrix, elsewhere.
-CscMatrix<double> of_rank_n_minus_1(CscMatrix<double> const& regular, Index column) {
-    Index const n = regular.cols;
-    auto const whole = to_dense(regular);
-    return matrix_of(n + 1, regular.symmetry, [&](Index i, Index j) {
+CscMatrix<double> of_rank_n_minus_1(CscMatrix<double> const& nonsingular, Index column) {
+    Index const n = nonsingular.cols;
+    auto const whole = to_dense(nonsingular);
+    return matrix_of(n + 1, nonsingular.symmetry, [&](Index i, Index j) {
         return whole(i == n ? 0 : i, j == column ? 0 : j < column ? j : j - 1);
     });
 }
@@ -169,12 +169,12 @@ void expect_one_replaced_pivot(CscMatrix<double> const& a, Factorization kind, s
 TEST(Delayed, OnlyPivotsOfSingularMatricesAreReplaced) {
     for (auto const kind : factorizations_with_pivots)
         for (unsigned seed = 1; seed <= 20; ++seed) {
-            auto const regular = kkt_system<double>(symmetry_for<double>(kind), 60, 20, seed);
+            auto const nonsingular = kkt_system<double>(symmetry_for<double>(kind), 60, 20, seed);
             auto const what = fmt::format("{} {}", to_string(kind), seed);
-            expect_one_replaced_pivot(of_rank_n_minus_1(regular, regular.cols), kind, what);
+            expect_one_replaced_pivot(of_rank_n_minus_1(nonsingular, nonsingular.cols), kind, what);
             if (kind != Factorization::lu) continue;
             for (Index const column : {20, 40, 60})
-                expect_one_replaced_pivot(of_rank_n_minus_1(regular, column), kind, what);
+                expect_one_replaced_pivot(of_rank_n_minus_1(nonsingular, column), kind, what);
         }
 }
 

@@ -78,7 +78,7 @@ TEST(Schur, LeavesDisconnectedPartsUnchanged) {
     std::vector<Index> const in_the_first{3, 10, 17, 24, 31, 38, 45};
     for (auto const kind : {Factorization::llh, Factorization::ldlt, Factorization::lu}) {
         expect_schur(a, kind, in_the_first);
-        expect_schur(a, kind, {a.cols - 1}); // an unknown without neighbours
+        expect_schur(a, kind, {a.cols - 1}); // an unknown without neighbors
         expect_schur(a, kind, {60, a.cols - 1, 2});
     }
 }

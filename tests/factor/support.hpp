@@ -1,4 +1,4 @@
-// Helpers of the tests of the factor room: an analyzed system, small matrices, and dense elimination.
+// Helpers of the tests of the factor module: an analyzed system, small matrices, and dense elimination.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -97,14 +97,14 @@ TEST(Generators, DeclaredDefiniteAreDefinite) {
 TEST(GenerateLaplace, HasTheEntriesOfTheStencil) {
     auto const square = to_dense(make("lap2d:3"));
     EXPECT_EQ(square(4, 4), 4);
-    for (Index const neighbour : {1, 3, 5, 7}) EXPECT_EQ(square(neighbour, 4), -1);
+    for (Index const neighbor : {1, 3, 5, 7}) EXPECT_EQ(square(neighbor, 4), -1);
     for (Index const other : {0, 2, 6, 8}) EXPECT_EQ(square(other, 4), 0);
     EXPECT_EQ(square(3, 2), 0); // the end of one grid line and the start of the next
     auto const cube = make("lap3d:3");
     EXPECT_EQ(cube.nnz(), 7 * 27 - 6 * 9);
     auto const dense = to_dense(cube);
     EXPECT_EQ(dense(13, 13), 6);
-    for (Index const neighbour : {4, 10, 12, 14, 16, 22}) EXPECT_EQ(dense(neighbour, 13), -1);
+    for (Index const neighbor : {4, 10, 12, 14, 16, 22}) EXPECT_EQ(dense(neighbor, 13), -1);
 }
 
 TEST(GenerateElasticity, HasRigidMotionsInItsNullSpaceAwayFromTheClampedFace) {
@@ -140,7 +140,7 @@ TEST(GenerateElasticity, HasRigidMotionsInItsNullSpaceAwayFromTheClampedFace) {
     }
 }
 
-TEST(GenerateElasticity, CouplesEachInnerNodeWithItsTwentySixNeighbours) {
+TEST(GenerateElasticity, CouplesEachInnerNodeWithItsTwentySixNeighbors) {
     auto const full = expand_symmetric(make("elast3d:4"));
     Index const inner = 1 + 4 * (2 + 5 * 2); // node (2, 2, 2) of 4 x 5 x 5
     for (Index dof = 0; dof < 3; ++dof)
@@ -217,7 +217,7 @@ TEST(GenerateHermitian, HasTheSameFluxThroughEverySquare) {
 TEST(GenerateReservoir, SpansSixDecadesOfTransmissibility) {
     auto const a = make("spe10like:12x10x8");
     double low = 1e300, high = 0;
-    for (Index cell = 0; cell < 960; ++cell) // water flux by the neighbour's pressure
+    for (Index cell = 0; cell < 960; ++cell) // water flux by the neighbor's pressure
         for (Offset k = a.col_ptr[3 * cell]; k < a.col_ptr[3 * cell + 1]; ++k)
             if (a.row_ind[k] % 3 == 0 && a.row_ind[k] != 3 * cell) {
                 EXPECT_LT(a.values[k], 0);

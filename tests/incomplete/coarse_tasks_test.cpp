@@ -17,7 +17,7 @@ namespace {
 
 using Task = std::int32_t;
 
-/// A grid of n x n tasks, each of which follows its neighbours to the left and below.
+/// A grid of n x n tasks, each of which follows its neighbors to the left and below.
 struct Grid {
     explicit Grid(Task n) {
         for (Task task = 0; task < n * n; ++task) {

@@ -1,4 +1,4 @@
-// Dense helpers for the tests of this room: random matrices, reference products and norms.
+// Dense helpers for the tests of this module: random matrices, reference products and norms.
 #pragma once
 
 #include <algorithm>

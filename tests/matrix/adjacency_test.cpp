@@ -9,7 +9,7 @@ using namespace espalier;
 using namespace espalier::test;
 
 //   [ 1  .  7  . ]
-//   [ 2  .  .  . ]     edges 0-1 and 0-2; row 3 has no neighbours; its diagonal entry is no edge
+//   [ 2  .  .  . ]     edges 0-1 and 0-2; row 3 has no neighbors; its diagonal entry is no edge
 //   [ 8  .  3  . ]
 //   [ .  .  .  4 ]
 TEST(Adjacency, WorkedExample) {
@@ -34,7 +34,7 @@ TEST(Adjacency, MatchesDensePatternForEverySymmetry) {
                 std::vector<Index> expected;
                 for (Index w = 0; w < 17; ++w)
                     if (w != v && (dense(v, w) != 0.0 || dense(w, v) != 0.0)) expected.push_back(w);
-                EXPECT_TRUE(std::ranges::equal(graph.neighbours(v), expected));
+                EXPECT_TRUE(std::ranges::equal(graph.neighbors(v), expected));
             }
         }
 }

@@ -1,4 +1,4 @@
-// References for the tests of this room: dense matrices, textbook Cholesky factorization and Gaussian
+// References for the tests of this module: dense matrices, textbook Cholesky factorization and Gaussian
 // elimination, and small random matrices of every symmetry.
 #pragma once
 

@@ -8,7 +8,7 @@ namespace {
 
 class MpiExchange : public ::testing::Test {
   protected:
-    // The numbers of progress threads that the library's thread level allows.
+    // The numbers of communication threads that the library's thread level allows.
     [[nodiscard]] std::vector<int> possible_threads() const {
         std::vector<int> possible;
         for (int const threads : {0, 1, 2})

@@ -49,7 +49,7 @@ class GridDissection {
 
 Graph with_edges(Graph const& graph, Edges edges) {
     for (Index v = 0; v < graph.num_vertices; ++v)
-        for (Index const w : graph.neighbours(v)) edges.emplace_back(v, w);
+        for (Index const w : graph.neighbors(v)) edges.emplace_back(v, w);
     return graph_from(graph.num_vertices, edges);
 }
 
@@ -146,7 +146,7 @@ TEST(AdaptOrdering, RowsThatBecomeIndistinguishableMoveTogether) {
         compressed.vertex_of_row.push_back(row == right ? left : row - (row > right));
     Edges edges;
     for (Index row = 0; row < 81; ++row)
-        for (Index const other : before.neighbours(row))
+        for (Index const other : before.neighbors(row))
             edges.emplace_back(compressed.vertex_of_row[row], compressed.vertex_of_row[other]);
     compressed.graph = graph_from(80, edges);
     compressed.graph.weight.assign(80, 1);

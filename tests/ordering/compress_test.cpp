@@ -13,19 +13,19 @@ namespace {
 
 using namespace test;
 
-// The groups from comparisons of all pairs of neighbourhoods: closed, or open for vertices in `last`, without
+// The groups from comparisons of all pairs of neighborhoods: closed, or open for vertices in `last`, without
 // the edges between them.
 std::vector<Index> brute_force_groups(Graph const& graph, std::set<Index> const& last = {}) {
     std::map<std::pair<bool, std::set<Index>>, Index> group_of;
     std::vector<Index> result;
     for (Index v = 0; v < graph.num_vertices; ++v) {
         bool const is_last = last.count(v) > 0;
-        std::set<Index> neighbours;
-        for (Index const w : graph.neighbours(v))
-            if (!is_last || !last.count(w)) neighbours.insert(w);
-        if (!is_last) neighbours.insert(v);
+        std::set<Index> neighbors;
+        for (Index const w : graph.neighbors(v))
+            if (!is_last || !last.count(w)) neighbors.insert(w);
+        if (!is_last) neighbors.insert(v);
         result.push_back(
-            group_of.try_emplace({is_last, neighbours}, static_cast<Index>(group_of.size())).first->second);
+            group_of.try_emplace({is_last, neighbors}, static_cast<Index>(group_of.size())).first->second);
     }
     return result;
 }
@@ -37,13 +37,13 @@ void expect_quotient(Graph const& graph, CompressedGraph const& compressed) {
     for (Index v = 0; v < graph.num_vertices; ++v) {
         Index const group = compressed.vertex_of_row[v];
         weight[group] += graph.weight_of(v);
-        for (Index const w : graph.neighbours(v))
+        for (Index const w : graph.neighbors(v))
             if (Index const other = compressed.vertex_of_row[w]; other != group) lists[group].insert(other);
     }
     ASSERT_EQ(quotient.ptr.size(), lists.size() + 1);
     for (Index g = 0; g < quotient.num_vertices; ++g) {
         std::vector<Index> const expected(lists[g].begin(), lists[g].end());
-        EXPECT_TRUE(std::ranges::equal(quotient.neighbours(g), expected)) << "group " << g;
+        EXPECT_TRUE(std::ranges::equal(quotient.neighbors(g), expected)) << "group " << g;
         EXPECT_EQ(quotient.weight_of(g), weight[g]) << "group " << g;
     }
 }
@@ -173,7 +173,7 @@ TEST(OrderWithLast, AcceptsOrderingsOfRows) {
     EXPECT_EQ(ordering.perm, (std::vector<Index>{0, 4, 1, 2, 5, 3}));
 }
 
-// Quadratic comparison would take minutes. Twins that are not neighbours, such as the leaves, are not merged.
+// Quadratic comparison would take minutes. Twins that are not neighbors, such as the leaves, are not merged.
 TEST(Compress, IsLinearOnAStarOfAHundredThousand) {
     EXPECT_EQ(compress(star(100000)).graph.num_vertices, 100000);
     std::vector<Graph> pairs(50000, path(2));

@@ -12,9 +12,9 @@ namespace {
 
 using namespace test;
 
-// Whether w has all neighbours of its neighbour v, and more.
+// Whether w has all neighbors of its neighbor v, and more.
 bool dominates(Graph const& graph, Index w, Index v) {
-    auto const of_v = graph.neighbours(v), of_w = graph.neighbours(w);
+    auto const of_v = graph.neighbors(v), of_w = graph.neighbors(w);
     return graph.degree(w) > graph.degree(v) && std::ranges::all_of(of_v, [&](Index u) {
                return u == w || std::ranges::binary_search(of_w, u);
            });
@@ -28,11 +28,11 @@ TEST(Domination, MatchesTheDefinition) {
         std::vector<Vertex> expected;
         std::vector<std::uint8_t> expected_flags;
         for (Index v = 0; v < graph.num_vertices; ++v) {
-            auto const neighbours = graph.neighbours(v);
-            if (std::ranges::any_of(neighbours, [&](Index w) { return dominates(graph, w, v); })) continue;
+            auto const neighbors = graph.neighbors(v);
+            if (std::ranges::any_of(neighbors, [&](Index w) { return dominates(graph, w, v); })) continue;
             expected.push_back(static_cast<Vertex>(v));
             expected_flags.push_back(
-                std::ranges::any_of(neighbours, [&](Index w) { return dominates(graph, v, w); }) ? 1 : 0);
+                std::ranges::any_of(neighbors, [&](Index w) { return dominates(graph, v, w); }) ? 1 : 0);
         }
         EXPECT_EQ(vertices, expected);
         EXPECT_EQ(dominates_others, expected_flags);

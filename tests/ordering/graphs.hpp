@@ -1,4 +1,4 @@
-// Random graphs and brute-force references for the tests of the ordering room.
+// Random graphs and brute-force references for the tests of the ordering module.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ inline Graph side_by_side(std::vector<Graph> const& parts) {
     return graph;
 }
 
-/// The lattice of a x b x c vertices in which neighbours differ by at most 1 in each coordinate.
+/// The lattice of a x b x c vertices in which neighbors differ by at most 1 in each coordinate.
 inline Graph lattice27(Index a, Index b, Index c) {
     Graph graph;
     graph.num_vertices = a * b * c;
@@ -99,15 +99,15 @@ inline Graph grid_with_thick_columns(Index a, Index b, Index more) {
 }
 
 /// Replaces each vertex v of `graph` by a clique of copies[v] vertices, which are adjacent to all copies of
-/// the neighbours of v, and shuffles the new vertices. group[w] is the vertex of `graph` of the new vertex w.
+/// the neighbors of v, and shuffles the new vertices. group[w] is the vertex of `graph` of the new vertex w.
 inline Graph blow_up(Graph const& graph, std::vector<Index> const& copies, std::uint32_t seed,
                      std::vector<Index>& group) {
     group.clear();
     for (Index v = 0; v < graph.num_vertices; ++v) group.insert(group.end(), copies[v], v);
     std::shuffle(group.begin(), group.end(), std::mt19937(seed));
     auto adjacent = [&](Index a, Index b) {
-        auto const neighbours = graph.neighbours(a);
-        return std::binary_search(neighbours.begin(), neighbours.end(), b);
+        auto const neighbors = graph.neighbors(a);
+        return std::binary_search(neighbors.begin(), neighbors.end(), b);
     };
     Edges edges;
     for (Index v = 0; v < std::ssize(group); ++v)
@@ -120,7 +120,7 @@ inline Graph blow_up(Graph const& graph, std::vector<Index> const& copies, std::
 inline std::size_t fill_by_elimination(Graph const& graph, std::vector<Index> const& perm) {
     std::vector<std::set<Index>> later(perm.size()); // in the new numbering
     for (Index v = 0; v < graph.num_vertices; ++v)
-        for (Index const w : graph.neighbours(v))
+        for (Index const w : graph.neighbors(v))
             if (perm[w] > perm[v]) later[perm[v]].insert(perm[w]);
     std::size_t entries = 0;
     for (auto& column : later) {

@@ -15,11 +15,11 @@ using Three = std::array<int, 3>;
 Graph with_edge(Graph const& graph, Index a, Index b) {
     Edges edges{{a, b}};
     for (Index v = 0; v < graph.num_vertices; ++v)
-        for (Index const w : graph.neighbours(v)) edges.emplace_back(v, w);
+        for (Index const w : graph.neighbors(v)) edges.emplace_back(v, w);
     return graph_from(graph.num_vertices, edges);
 }
 
-// The lattice of a x b vertices with edges between neighbours at distances 1 and 2 along lines, and
+// The lattice of a x b vertices with edges between neighbors at distances 1 and 2 along lines, and
 // diagonals.
 Graph biharmonic(Index a, Index b) {
     Edges edges;

@@ -16,7 +16,7 @@ Region region_of(Graph const& graph, std::vector<Index> const& inside) {
     return induce(whole_region(graph), inside, scratch);
 }
 
-// Eliminates on sets of neighbours and checks that each pivot has the minimum external weight.
+// Eliminates on sets of neighbors and checks that each pivot has the minimum external weight.
 void expect_minimum_degree(Region const& region, std::vector<Index> const& position) {
     std::vector<std::set<Index>> lists(region.origin.size());
     for (Index v = 0; v < region.num_vertices(); ++v)
@@ -54,7 +54,7 @@ TEST(Leaf, SelectsAVertexOfMinimumDegreeInEachStep) {
     }
 }
 
-// 0 - 1 - 2 is the interior; 0 and 2 have two neighbours each in the halo. Without the halo 0 or 2 would be
+// 0 - 1 - 2 is the interior; 0 and 2 have two neighbors each in the halo. Without the halo 0 or 2 would be
 // first.
 TEST(Leaf, CountsTheHalo) {
     Graph const graph = graph_from(7, {{0, 1}, {1, 2}, {0, 3}, {0, 4}, {2, 5}, {2, 6}});
@@ -86,7 +86,7 @@ TEST(Dissect, NumbersSeparatorsAfterTheirParts) {
     EXPECT_EQ(blocks.start.back(), 144);
     EXPECT_GT(std::count(blocks.is_leaf.begin(), blocks.is_leaf.end(), true), 4);
     for (Index v = 0; v < 144; ++v)
-        for (Index const w : graph.neighbours(v))
+        for (Index const w : graph.neighbors(v))
             if (block_of(w) > block_of(v)) { // no two leaves touch
                 EXPECT_FALSE(blocks.is_leaf[block_of(w)]);
             }

@@ -24,7 +24,7 @@ Graph shuffled_grid(std::vector<Index>& number) {
     return renumbered(whole, invert_permutation(number, "the shuffle"), number);
 }
 
-TEST(Locality, NumbersAreScatteredOnlyWhereMostNeighboursAreFarAway) {
+TEST(Locality, NumbersAreScatteredOnlyWhereMostNeighborsAreFarAway) {
     std::vector<Index> number;
     EXPECT_TRUE(is_scattered(shuffled_grid(number)));
     EXPECT_FALSE(is_scattered(grid(160, 160)));
@@ -46,13 +46,13 @@ TEST(Locality, ARenumberedGraphHasTheSameEdgesAndWeights) {
     Graph const result = renumbered(graph, vertex_at, number);
     for (Index v = 0; v < 50; ++v) {
         std::set<Index> expected;
-        for (Index const w : graph.neighbours(v)) expected.insert(number[w]);
-        EXPECT_TRUE(std::ranges::equal(result.neighbours(number[v]), expected)) << "vertex " << v;
+        for (Index const w : graph.neighbors(v)) expected.insert(number[w]);
+        EXPECT_TRUE(std::ranges::equal(result.neighbors(number[v]), expected)) << "vertex " << v;
         EXPECT_EQ(result.weight_of(number[v]), graph.weight_of(v));
     }
 }
 
-TEST(Locality, CompressionNumbersScatteredGraphsSoThatNeighboursAreClose) {
+TEST(Locality, CompressionNumbersScatteredGraphsSoThatNeighborsAreClose) {
     std::vector<Index> number;
     Graph const graph = shuffled_grid(number);
     auto const compressed = compress(graph);
@@ -60,8 +60,8 @@ TEST(Locality, CompressionNumbersScatteredGraphsSoThatNeighboursAreClose) {
     EXPECT_FALSE(is_scattered(compressed.graph));
     for (Index v = 0; v < graph.num_vertices; v += 37) {
         std::set<Index> expected;
-        for (Index const w : graph.neighbours(v)) expected.insert(compressed.vertex_of_row[w]);
-        EXPECT_TRUE(std::ranges::equal(compressed.graph.neighbours(compressed.vertex_of_row[v]), expected));
+        for (Index const w : graph.neighbors(v)) expected.insert(compressed.vertex_of_row[w]);
+        EXPECT_TRUE(std::ranges::equal(compressed.graph.neighbors(compressed.vertex_of_row[v]), expected));
     }
 }
 

@@ -24,7 +24,7 @@ EdgeSet random_edges(std::int32_t n, std::int32_t count, std::uint64_t seed) {
     return edges;
 }
 
-// Vertices k and k + side of a square grid are neighbours.
+// Vertices k and k + side of a square grid are neighbors.
 EdgeSet grid_edges(std::int32_t side) {
     EdgeSet edges;
     for (std::int32_t k = 0; k < side * side; ++k) {
@@ -132,7 +132,7 @@ TEST(MinimumDegree, StopsWhenItNeedsTooManyOperations) {
     EXPECT_EQ(stopped, order);
 }
 
-TEST(MinimumDegree, OrdersVerticesWithVeryManyNeighboursLast) {
+TEST(MinimumDegree, OrdersVerticesWithVeryManyNeighborsLast) {
     constexpr std::int32_t n = 2000;
     EdgeSet edges = random_edges(n, n, 5);
     for (std::int32_t v = 0; v + 7 < n; ++v)
@@ -161,7 +161,7 @@ TEST(MinimumDegree, TreatsAWeightedVertexAsManyEqualOnes) {
         for (std::int32_t copy = first[v]; copy < first[v + 1]; ++copy) {
             for (std::int32_t other = first[v]; other < copy; ++other)
                 expanded.insert({{copy, other}, {other, copy}});
-            for (Index const w : graph.neighbours(v))
+            for (Index const w : graph.neighbors(v))
                 for (std::int32_t other = first[w]; other < first[w + 1]; ++other)
                     expanded.insert({copy, other});
         }

@@ -15,7 +15,7 @@ void expect_valid(CutGraph const& graph, Cut const& cut) {
     for (Vertex v = 0; v < graph.num_vertices(); ++v) {
         ASSERT_LE(cut.part[v], 2);
         weight[cut.part[v]] += graph.weight[v];
-        for (Vertex const w : graph.neighbours(v)) ASSERT_NE(cut.part[v] + cut.part[w], 1);
+        for (Vertex const w : graph.neighbors(v)) ASSERT_NE(cut.part[v] + cut.part[w], 1);
     }
     EXPECT_EQ(weight, cut.weight);
 }

@@ -11,11 +11,11 @@
 namespace espalier {
 namespace {
 
-/// The largest distance between the numbers of neighbours.
+/// The largest distance between the numbers of neighbors.
 Index bandwidth(Graph const& graph, Ordering const& ordering) {
     Index widest = 0;
     for (Index v = 0; v < graph.num_vertices; ++v)
-        for (Index const w : graph.neighbours(v))
+        for (Index const w : graph.neighbors(v))
             widest = std::max(widest, std::abs(ordering.perm[v] - ordering.perm[w]));
     return widest;
 }
@@ -33,7 +33,7 @@ Graph shuffled(Graph const& graph, unsigned seed) {
     std::shuffle(name.begin(), name.end(), std::mt19937(seed));
     test::Edges edges;
     for (Index v = 0; v < graph.num_vertices; ++v)
-        for (Index const w : graph.neighbours(v)) edges.emplace_back(name[v], name[w]);
+        for (Index const w : graph.neighbors(v)) edges.emplace_back(name[v], name[w]);
     return test::graph_from(graph.num_vertices, edges);
 }
 
@@ -53,9 +53,9 @@ TEST(Rcm, NumbersAGridByItsDiagonals) {
     }
 }
 
-TEST(Rcm, NumbersANeighbourhoodByAscendingDegree) {
+TEST(Rcm, NumbersANeighborhoodByAscendingDegree) {
     // 0 - 1, and 1 - (2, 3, 4) where 2 has two leaves and 3 has one. The vertex 5 is
-    // farthest from 0, and 7 from 5. From 7 on, the neighbours of 1 come by degree: 0, 4, 2.
+    // farthest from 0, and 7 from 5. From 7 on, the neighbors of 1 come by degree: 0, 4, 2.
     auto const graph =
         test::graph_from(8, test::Edges{{0, 1}, {1, 2}, {1, 3}, {1, 4}, {2, 5}, {2, 6}, {3, 7}});
     auto ordering = order_by_rcm(graph);

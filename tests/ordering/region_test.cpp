@@ -61,7 +61,7 @@ TEST(Separate, LeavesNoEdgeBetweenTheParts) {
         EXPECT_GT(cut.weight[1], 0);
         EXPECT_EQ(cut.weight[0] + cut.weight[1] + cut.weight[2], graph.num_vertices);
         for (Index v = 0; v < graph.num_vertices; ++v)
-            for (Index const w : graph.neighbours(v)) EXPECT_NE(cut.part[v] + cut.part[w], 1);
+            for (Index const w : graph.neighbors(v)) EXPECT_NE(cut.part[v] + cut.part[w], 1);
     }
 }
 

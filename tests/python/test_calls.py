@@ -1,4 +1,4 @@
-"""Behaviour during a call: other threads, Ctrl-C, progress and log functions, fork."""
+"""Behavior during a call: other threads, Ctrl-C, progress and log functions, fork."""
 
 import gc
 import io

@@ -151,3 +151,17 @@ def test_an_empty_matrix_has_empty_factors():
         factors = solver.factorize(sparse.csc_matrix((0, 0))).factors()
         assert factors.L.shape == (0, 0)
         assert tuple(None if factor is None else factor.shape for factor in (factors.D, factors.U)) == (D, U)
+
+
+def test_mode_chooses_supernodes():
+    A = laplacian(4)
+    paths = {mode: espalier.cholesky(A, mode=mode).solver.report["settings"]["factor_path"]
+             for mode in ("auto", "simplicial", "supernodal")}
+    assert paths == {"auto": "supernodal", "simplicial": "simplicial", "supernodal": "supernodal"}
+    single, blocks = (espalier.cholesky(A, mode=mode) for mode in ("simplicial", "supernodal"))
+    for factor in (single, blocks):
+        L, P = factor.L(), factor.P()
+        assert abs(L @ L.T - A[P][:, P]).max() < 1e-14
+    b = np.arange(64.0)
+    assert np.allclose(single(b), blocks(b), rtol=1e-13)
+    assert np.allclose(single.solve_Lt(single.solve_L(single.apply_P(b))), single.apply_P(single(b)), rtol=1e-12)

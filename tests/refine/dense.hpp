@@ -1,5 +1,5 @@
-// Dense references for the tests of this room: LU factors of small matrices with solves for any op, in which
-// pivots can be replaced; inverses in extended precision; matrices with given singular values.
+// Dense references for the tests of this module: LU factors of small matrices with solves for any op, in
+// which pivots can be replaced; inverses in extended precision; matrices with given singular values.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -13,7 +13,7 @@ std::span<std::byte> bytes_of(double* data, std::size_t count) {
     return std::as_writable_bytes(std::span(data, count));
 }
 
-TEST(DelayedMemory, JoinsNeighboursThatWereReturnedInAnyOrder) {
+TEST(DelayedMemory, JoinsNeighborsThatWereReturnedInAnyOrder) {
     DelayedMemory memory;
     double* const first = memory.take<double>(8);
     double* const second = memory.take<double>(5); // padded to a cache line

@@ -56,7 +56,7 @@ TEST_F(KeptPages, AreTheNextOnesThatFit) {
     for (std::size_t page = 0; page < 5; ++page) keep_pages(pages.subspan(page * huge, huge));
 }
 
-TEST_F(KeptPages, AreUnitedWithTheirNeighbours) {
+TEST_F(KeptPages, AreUnitedWithTheirNeighbors) {
     auto const pages = some_pages(4);
     for (std::size_t const page : {3, 0, 1, 2}) keep_pages(pages.subspan(page * huge, huge));
     auto const all = take_kept_pages(4 * huge);

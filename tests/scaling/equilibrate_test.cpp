@@ -45,7 +45,7 @@ template <class T> void expect_equilibrated(Scaling const& scaling, CscMatrix<T>
 
 } // namespace
 
-// A grid with random scales of rows and columns regains entries of like size.
+// A grid with random scales of rows and columns regains entries of similar size.
 TEST(Equilibrate, FindsTheScalesOfAGrid) {
     Index const side = 40, n = side * side;
     CscMatrix<double> a{n, n, Symmetry::general, {0}, {}, {}};

@@ -246,7 +246,7 @@ TEST(SimplicialLdl, ChoosesScalesAnewIfValuesChangeTheirSize) {
     EXPECT_TRUE(ldl.kept_scales());
 }
 
-// Row 2 has a zero diagonal, and its only neighbour is the partner of row 0.
+// Row 2 has a zero diagonal, and its only neighbor is the partner of row 0.
 TEST(SimplicialLdl, ThereIsNoPlanForWeakRowsWithoutAPartner) {
     CscMatrix<double> a{3, 3, Symmetry::symmetric, {0, 2, 4, 4}, {0, 1, 1, 2}, {0, 1, 1, 1}};
     EXPECT_FALSE(plan_simplicial_ldl(a).has_value());

@@ -236,7 +236,7 @@ TEST(SimplicialLu, MemoryIsAtMostWhatThePlanPredicts) {
     }
 }
 
-TEST(SimplicialLu, HonoursALimitOfMemory) {
+TEST(SimplicialLu, HonorsALimitOfMemory) {
     auto const a = irregular_matrix<double>(400, 1200, true, 3);
     auto const plan = plan_simplicial_lu(pattern_of(a));
     SimplicialLu<double> lu;

@@ -249,11 +249,11 @@ TEST(DelayedProcesses, SchurComplementsAreThoseOfDenseElimination) {
 TEST(DelayedProcesses, OnlyPivotsOfSingularMatricesAreReplaced) {
     for (auto const kind : factorizations_with_pivots)
         for (int const processes : {2, 3}) {
-            auto const regular = kkt_system<double>(symmetry_for<double>(kind), 60, 20, 5);
-            Index const n = regular.cols;
-            auto const whole = to_dense(regular);
+            auto const nonsingular = kkt_system<double>(symmetry_for<double>(kind), 60, 20, 5);
+            Index const n = nonsingular.cols;
+            auto const whole = to_dense(nonsingular);
             auto const number = [n](Index i) { return i == n ? 0 : i; };
-            auto const a = matrix_of(n + 1, regular.symmetry,
+            auto const a = matrix_of(n + 1, nonsingular.symmetry,
                                      [&](Index i, Index j) { return whole(number(i), number(j)); });
             DealtSystem<double> const system(a, kind, processes);
             run_processes(processes, [&](Communicator const& comm) {
@@ -272,9 +272,9 @@ TEST(DelayedProcesses, OnlyPivotsOfSingularMatricesAreReplaced) {
 TEST(DelayedProcesses, AnErrorNamesTheUnknownOfAZeroPivot) {
     for (int const processes : {2, 3, 4})
         for (unsigned const seed : {1U, 2U, 3U}) {
-            auto const regular = kkt_system<double>(Symmetry::symmetric, 120, 40, seed);
-            Index const n = regular.cols;
-            auto const whole = to_dense(regular);
+            auto const nonsingular = kkt_system<double>(Symmetry::symmetric, 120, 40, seed);
+            Index const n = nonsingular.cols;
+            auto const whole = to_dense(nonsingular);
             auto const a = matrix_of(n + 1, Symmetry::symmetric, [&](Index i, Index j) -> double {
                 return i == n ? (j < 2 ? 1e-300 : 0) : whole(i, j);
             });

@@ -96,7 +96,7 @@ TEST(SparseSolve, VisitsASmallPartOfTheTree) {
     Index together = 0, blocks = 0;
     for (Index first = 0; first < n; first += 64, ++blocks)
         together += visited(first, std::min<Index>(64, n - first));
-    EXPECT_LT(together, blocks * structure.num_cblks() / 3); // neighbours share their paths
+    EXPECT_LT(together, blocks * structure.num_cblks() / 3); // neighbors share their paths
     Index path = 0;
     for (CblkId k = 0; k != no_cblk; k = structure.cblks[k].parent) ++path;
     EXPECT_EQ(visited(0, 1), path);

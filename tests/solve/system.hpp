@@ -1,4 +1,5 @@
-// Helpers of the tests of this room: small random systems, their factors, and products with the dense matrix.
+// Helpers of the tests of this module: small random systems, their factors, and products with the dense
+// matrix.
 #pragma once
 
 #include <cmath>

@@ -81,7 +81,7 @@ TEST(Bundling, MergesTheLeavesOfAnArrowMatrix) {
 }
 
 TEST(Bundling, DoesNotMergeSiblingsWithFewCommonRows) {
-    // Two vertices with 60 neighbours each in a clique of 120, which only share the first.
+    // Two vertices with 60 neighbors each in a clique of 120, which only share the first.
     EdgeSet edges{{0, 2}, {1, 2}};
     for (Index k = 0; k < 60; ++k) {
         edges.emplace(0, 2 + k);

@@ -1,4 +1,4 @@
-// Orderings and dense references for the tests of the symbolic room. They are brute force and share no code
+// Orderings and dense references for the tests of the symbolic module. They are brute force and share no code
 // with the functions under test.
 #pragma once
 
@@ -110,7 +110,7 @@ inline Fill dense_fill(CompressedGraph const& compressed, std::vector<Index> con
     Graph const& graph = compressed.graph;
     std::vector<std::set<Index>> adjacent(graph.num_vertices);
     for (Index v = 0; v < graph.num_vertices; ++v) {
-        adjacent[v] = {graph.neighbours(v).begin(), graph.neighbours(v).end()};
+        adjacent[v] = {graph.neighbors(v).begin(), graph.neighbors(v).end()};
         adjacent[v].insert(v);
     }
     Fill fill(n, std::vector<char>(n, 0));

@@ -88,7 +88,7 @@ contains
         call finish_without_solver('cannot create a solver', ended, status)
     end subroutine
 
-    ! Replaces create and all other calls on all processes but process 0 of `comm`: takes part in the calls of process
+    ! Replaces create and all other calls on all processes except process 0 of `comm`: takes part in the calls of process
     ! 0 until it destroys its solver.
     subroutine espalier_follow(scalar, comm, status)
         character, intent(in) :: scalar

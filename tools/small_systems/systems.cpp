@@ -55,7 +55,7 @@ class Entries {
     std::vector<std::vector<std::pair<Index, double>>> columns_;
 };
 
-// Cells of nodes with near neighbours and, ever more rarely, far ones; a power net for every third node;
+// Cells of nodes with near neighbors and, ever more rarely, far ones; a power net for every third node;
 // clocks; transistors, whose currents depend on the voltage of a third node; and voltage sources, whose
 // diagonal is zero.
 CscMatrix<double> circuit(Index n) {

@@ -1,7 +1,7 @@
 // A surface for pictures: rectangles, lines and text, in points from the top left corner.
 //
 // PNG files are drawn by cairo. SVG files are written here, as cairo's SVG surface turns text into outlines,
-// which cannot be searched or copied, and blurs the edges between neighbouring states.
+// which cannot be searched or copied, and blurs the edges between neighboring states.
 #pragma once
 
 #include <cstdint>

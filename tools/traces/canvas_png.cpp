@@ -22,7 +22,7 @@ Context new_context(cairo_format_t format, double width, double height) {
         cairo_image_surface_create(format, static_cast<int>(width), static_cast<int>(height));
     Context context(cairo_create(surface));
     cairo_surface_destroy(surface); // the context keeps it
-    // Letters have the same widths at every scale, and no coloured edges.
+    // Letters have the same widths at every scale, and no colored edges.
     cairo_font_options_t* const font = cairo_font_options_create();
     cairo_font_options_set_antialias(font, CAIRO_ANTIALIAS_GRAY);
     cairo_font_options_set_hint_style(font, CAIRO_HINT_STYLE_NONE);

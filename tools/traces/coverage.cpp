@@ -24,7 +24,7 @@ double to_light(std::uint8_t value) {
 
 std::uint8_t to_value(double light) {
     double const s = light <= 0.0031308 ? 12.92 * light : 1.055 * std::pow(light, 1 / 2.4) - 0.055;
-    // Invisible steps of 4 give more neighbours the same colour.
+    // Invisible steps of 4 give more neighbors the same color.
     return static_cast<std::uint8_t>(std::clamp(std::lround(s * 255 / 4) * 4, 0L, 255L));
 }
 

@@ -1,5 +1,5 @@
-// Colours of states that are narrower than a pixel. Time is divided into equal columns. The time of each
-// class of states in each column is summed exactly, in integers, and the colour of a column is the mixture of
+// Colors of states that are narrower than a pixel. Time is divided into equal columns. The time of each
+// class of states in each column is summed exactly, in integers, and the color of a column is the mixture of
 // its classes.
 #pragma once
 
@@ -37,13 +37,13 @@ class Coverage {
     std::vector<Nanoseconds> covered_; ///< By column, then by class.
 };
 
-/// Neighbouring columns of one colour.
+/// Neighboring columns of one color.
 struct ColorRun {
     std::size_t begin = 0, end = 0; ///< Columns.
     Color color;
 };
 
-/// The colours of the columns. The colours in a column are mixed as light, weighted by time; `background`
+/// The colors of the columns. The colors in a column are mixed as light, weighted by time; `background`
 /// fills the rest. Runs of pure background are omitted.
 std::vector<ColorRun> color_runs(Coverage const& coverage, std::vector<Color> const& colors,
                                  Color background);

@@ -69,7 +69,7 @@ class Painter {
                          {11, ink, Anchor::start, bracket.bold});
         }
         for (auto const& row : place.rows) {
-            if (row.labelled)
+            if (row.labeled)
                 canvas_.text(layout_.left - 7,
                              row.y + row.height / 2 + (row.variable >= 0 ? -2 : row.label_size * 0.36),
                              row.label, {row.label_size, ink, Anchor::end});
@@ -124,7 +124,7 @@ class Painter {
         if (row.phase) label_phases(panel, row);
     }
 
-    // Phases keep the colours of their kinds even if threads are coloured by level.
+    // Phases keep the colors of their kinds even if threads are colored by level.
     std::vector<Color> const& phase_colors(GanttPanel const& panel) {
         phase_colors_ = classes_.colors();
         for (StateKind const& kind : panel.trace->kinds()) {

@@ -1,5 +1,5 @@
 // Gantt charts of traces as SVG, PNG and interactive HTML. Each thread is a row, time runs to the right, and
-// states have the colour of their kind or of their level in the tree; idle is black. The colours of states
+// states have the color of their kind or of their level in the tree; idle is black. The colors of states
 // narrower than a pixel are mixed by their times, so the picture is right for any number of states.
 #pragma once
 
@@ -38,7 +38,7 @@ std::string gantt_png(std::vector<GanttPanel> const& panels, GanttOptions const&
 
 struct HtmlOptions {
     ColorBy color_by = ColorBy::kind; ///< The initial choice, which the page can change.
-    /// In traces with more states, short neighbours are summed up by kind.
+    /// In traces with more states, short neighbors are summed up by kind.
     std::size_t max_states = 2'000'000;
     std::size_t max_links = 100'000;
 };

@@ -21,7 +21,7 @@ namespace espalier::trace {
 /// the state before, where 0, -1, 1, -2 are written as 0, 1, 2, 3.
 std::string gantt_data(std::vector<GanttPanel> const& panels, HtmlOptions const& options);
 
-/// The states of one container, with short neighbours summed up. Bins of length `bin` begin at `begin`.
+/// The states of one container, with short neighbors summed up. Bins of length `bin` begin at `begin`.
 /// States that lie in the same bin are replaced by one state for each kind and level, without task and cblk,
 /// in the place of the first. The time of each kind and level in each bin stays the same.
 std::vector<State> sum_up(std::span<State const> states, Nanoseconds begin, Nanoseconds bin);

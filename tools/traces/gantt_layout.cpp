@@ -85,7 +85,7 @@ class PanelBuilder {
             ++num_threads_;
             LayoutRow& row = add_row(threads[i], row_height_, gap);
             row.label_size = row_height_ >= 12 ? 11 : 8;
-            row.labelled = i % every == 0;
+            row.labeled = i % every == 0;
         }
         if (y_ == top) return;
         result_.brackets.push_back({bracket_x_[1], top, y_ - gap, trace_.containers()[node].name, false});
@@ -166,7 +166,7 @@ std::string phase_around(Trace const& trace, std::int32_t process, Window window
 }
 
 GanttClasses::GanttClasses(std::vector<GanttPanel> const& panels, ColorBy color_by) : color_by_(color_by) {
-    constexpr Color grey{150, 150, 150};
+    constexpr Color gray{150, 150, 150};
     constexpr int most_classes = 256;
     for (GanttPanel const& panel : panels) {
         auto& classes = class_of_kind_.emplace_back();
@@ -175,8 +175,8 @@ GanttClasses::GanttClasses(std::vector<GanttPanel> const& panels, ColorBy color_
             classes.push_back(found - names_.begin());
             if (found != names_.end()) continue;
             names_.push_back(kind.name);
-            // Colours of kinds could be mistaken for colours of levels.
-            colors_.push_back(color_by == ColorBy::level && kind.category == Category::work ? grey
+            // Colors of kinds could be mistaken for colors of levels.
+            colors_.push_back(color_by == ColorBy::level && kind.category == Category::work ? gray
                                                                                             : kind.color);
         }
         for (State const& state : panel.trace->states()) deepest_ = std::max<int>(deepest_, state.level);

@@ -16,7 +16,7 @@ struct LayoutRow {
     double y = 0, height = 0;
     std::string label;
     double label_size = 11;
-    bool labelled = true;
+    bool labeled = true;
 };
 
 /// The label of a process or NUMA node next to its rows.
@@ -48,11 +48,11 @@ GanttLayout lay_out(std::vector<GanttPanel> const& panels, GanttOptions const& o
 /// The phase of the process that contains the whole window, or "".
 std::string phase_around(Trace const& trace, std::int32_t process, Window window);
 
-/// The classes of states in a picture, with the colours and names of the legend.
+/// The classes of states in a picture, with the colors and names of the legend.
 class GanttClasses {
   public:
     /// ColorBy::kind: a class for each name of a kind. ColorBy::level: also a class for each level, or for
-    /// several neighbouring levels if there are more than 256; the classes of kinds hold the states without
+    /// several neighboring levels if there are more than 256; the classes of kinds hold the states without
     /// level.
     GanttClasses(std::vector<GanttPanel> const& panels, ColorBy color_by);
 

@@ -37,7 +37,7 @@ struct ThreadTimes {
     Nanoseconds idle = 0;
     Nanoseconds unrecorded = 0; ///< In no state.
     std::int64_t tasks = 0;     ///< The number of states of category work that start in the window.
-    bool is_progress = false;   ///< A progress thread: it has communication and no work in the whole trace.
+    bool is_progress = false;   ///< A communication thread: communication and no work in the whole trace.
     ThreadTimes& operator+=(ThreadTimes const& other);
 };
 
@@ -59,7 +59,7 @@ struct Statistics {
     std::vector<double> peaks;
 
     [[nodiscard]] ThreadTimes total() const;
-    /// The sum over the progress threads, or over the other threads.
+    /// The sum over the communication threads, or over the other threads.
     [[nodiscard]] ThreadTimes total_of(bool progress) const;
     [[nodiscard]] std::int64_t progress_threads() const;
 };

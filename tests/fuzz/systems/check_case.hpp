@@ -13,7 +13,7 @@
 //     selected inverse      entries of the scaled inverse to a relative error of c n g u, likewise
 //     updates               the new matrix is A + W W^H or A - W W^H to rounding; its results as above
 //     Schur complement      if its backward error is within the tolerance: to the error that this explains
-//     status                singular matrices are reported, or their system was solved; regular ones
+//     status                singular matrices are reported, or their system was solved; nonsingular ones
 //                           (c n g u < 0.01) are solved, unless static pivots were replaced
 #pragma once
 
@@ -288,7 +288,8 @@ template <class T> class Case {
         judge_rcond(truth, found);
         if (lost < 0.01) {
             require(!factor.numerically_singular && found.refined.status != Status::singular,
-                    "a regular matrix of condition {:.1e} is reported as singular", truth.scaled_condition);
+                    "a nonsingular matrix of condition {:.1e} is reported as singular",
+                    truth.scaled_condition);
             bool const may_stall = options_.pivoting == Pivoting::static_pivots && factor.pivots_replaced > 0;
             if (options_.refine == RefineMethod::automatic && !may_stall)
                 require(found.refined.status == Status::ok,
@@ -542,7 +543,8 @@ template <class T> class Case {
         double const tolerance = epsilon<T> < 1e-10 ? 1e-12 : 1e-5;
         if (lost < 0.01)
             require(!factor.numerically_singular,
-                    "a regular interior of condition {:.1e} is reported as singular", truth.scaled_condition);
+                    "a nonsingular interior of condition {:.1e} is reported as singular",
+                    truth.scaled_condition);
         if (lost < 0.01 && factor.schur_error <= tolerance) {
             for (Index j = 0; j < reduced.cols; ++j)
                 for (Index i = 0; i < reduced.rows; ++i) {

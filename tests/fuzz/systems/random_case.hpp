@@ -244,7 +244,7 @@ template <class T> class RandomMatrix {
         for (Index j = 0; j < n; ++j)
             for (Index i = 0; i < n; ++i)
                 if (draws_.chance(i == j ? 0.8 : density)) a(i, j) = draw_value<T>(draws_, values);
-        if (density < 1) // a cycle, so that most are structurally regular
+        if (density < 1) // a cycle, so that most are structurally nonsingular
             for (Index j = 0; j < n; ++j)
                 if (a((j + 1) % n, j) == T(0)) a((j + 1) % n, j) = draw_value<T>(draws_, values);
         return a;

@@ -1,4 +1,4 @@
-// Shared by the tests of this room: task graphs with simple costs, and the sequential factorization.
+// Shared by the tests of this module: task graphs with simple costs, and the sequential factorization.
 #pragma once
 
 #include <numeric>

@@ -65,7 +65,7 @@ TEST(Coverage, CutsWindowsIntoColumnsWithoutOverflow) {
     EXPECT_THROW(Coverage({3, 3}, 10, 1), Error);
 }
 
-TEST(Coverage, MixesTheColoursOfAPixelByTime) {
+TEST(Coverage, MixesTheColorsOfAPixelByTime) {
     Coverage coverage({0, 400}, 4, 2);
     coverage.add(0, 100, 0);
     coverage.add(100, 150, 0);
@@ -111,7 +111,7 @@ TEST(Gantt, EscapesNamesInSvg) {
     Trace const trace(parts);
     auto const svg = gantt_svg({{&trace, whole(trace), "a & b"}});
     EXPECT_TRUE(std::ranges::all_of(svg, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
-    // The colours are those of "factor" and "idle".
+    // The colors are those of "factor" and "idle".
     for (char const* part : {"a &amp; b", "#0072b2", "#000000", "&lt;T&amp;0&gt;", "ready tasks"})
         EXPECT_NE(svg.find(part), std::string::npos) << part;
     auto const by_level = gantt_svg({{&trace, whole(trace), ""}}, {.color_by = ColorBy::level});

@@ -235,7 +235,7 @@ TEST(Paje, WritesAndReadsManyStatesInLinearTime) {
     parts.states.clear();
 #ifdef NDEBUG
     constexpr int count = 100'000;
-#else // not optimised
+#else // not optimized
     constexpr int count = 30'000;
 #endif
     for (int i = 0; i < count; ++i) {

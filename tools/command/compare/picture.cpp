@@ -1,6 +1,6 @@
 // The picture of a comparison. Each case is a bar as long as its median factorization time, with a line from
 // the fastest to the slowest run and a mark at the predicted time. The varied values are in columns on the
-// left, the values of the last column have colours, and ratios are on the right.
+// left, the values of the last column have colors, and ratios are on the right.
 #include <algorithm>
 #include <cmath>
 
@@ -26,13 +26,13 @@ constexpr double margin = 24, row_height = 25, bar_height = 16, gap_of_groups = 
                  gap_of_columns = 18, bars_width = 560, letters = 12;
 constexpr std::size_t most_letters = 28;
 
-// A light colour, so that marks on it are visible.
+// A light color, so that marks on it are visible.
 Color tint(Color color) {
     auto const mix = [](std::uint8_t value) { return static_cast<std::uint8_t>(255 - (255 - value) * 0.62); };
     return {mix(color.red), mix(color.green), mix(color.blue)};
 }
 
-// The colour of the value `index` of `count` values.
+// The color of the value `index` of `count` values.
 Color bar_color(std::size_t index, std::size_t count) {
     constexpr std::size_t most_colors = 8;
     return tint(trace::distinct_color(count > most_colors ? 0 : index));

@@ -130,7 +130,7 @@ void simulate_dense(DenseOptions const& options) {
     ScheduleSettings const& settings = options.library;
     SimulatedMachine const machine = find_machine(options.simulate);
     MachineModel const model = machine.model(1, options.library.threads);
-    // Completes missing values of the machine file from the shipped cost model.
+    // Completes missing values of the machine file from the default cost model.
     CostModel const costs = machine.costs(default_cost_model(Scalar::d, KernelKind::cholesky), Scalar::d);
     PolicyMachine const places(model.node_of_thread, model.node_distances);
     DenseSimulation record;

@@ -74,7 +74,7 @@ std::string calibration_text(CalibrationResult const& calibration) {
     Network const network = costs.network.value_or(Network{});
     text += fmt::format("  memory {:.1f} GB/s by one core, {:.1f} GB/s by all; network{}: {:.1f} us, "
                         "{:.2f} GB/s\n",
-                        costs.memory.one / 1e9, costs.memory.all / 1e9, costs.network ? "" : " as shipped",
+                        costs.memory.one / 1e9, costs.memory.all / 1e9, costs.network ? "" : " (default)",
                         network.latency * 1e6, network.bandwidth / 1e9);
     text += calibration.file.empty() ? "  not kept: no cache directory is writable\n"
                                      : fmt::format("  kept in {}\n", calibration.file);

@@ -77,7 +77,7 @@ void show_predicted(MachineOptions const& options) {
     SimulatedMachine const machine = find_machine(options.simulate);
     NumaFactors const factors = predicted_numa_factors(machine);
     if (!options.quiet && options.json != "-")
-        print(fmt::format("Machine     {}: {}\n", machine.name, counted(machine.num_cores(), "core")) +
+        print(fmt::format("machine     {}: {}\n", machine.name, counted(machine.num_cores(), "core")) +
               numa_factors_text(factors));
     if (json)
         json.write_text(Json{{"espalier", ESPALIER_VERSION},

@@ -1,6 +1,6 @@
 // The picture of the NUMA factors. Each kernel has two heat maps with a common row for each core. On the
 // left, one core works alone, and columns are the nodes of its data. On the right, all cores work at once,
-// and columns are placements of their data. All maps share one logarithmic scale of colours, which begins
+// and columns are placements of their data. All maps share one logarithmic scale of colors, which begins
 // at 1.
 #include <algorithm>
 #include <array>
@@ -24,7 +24,7 @@ using trace::text_width;
 
 constexpr Color ink{32, 32, 32}, pale_ink{110, 110, 110}, white{255, 255, 255}, bracket{150, 150, 150};
 
-// Colours from 1 to the largest factor.
+// Colors from 1 to the largest factor.
 constexpr std::array<Color, 6> palette{
     {{255, 250, 224}, {254, 224, 139}, {253, 174, 97}, {244, 109, 67}, {200, 40, 50}, {110, 10, 45}}};
 

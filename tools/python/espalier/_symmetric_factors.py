@@ -183,9 +183,10 @@ def product(A: Any) -> Any:
 
 
 def _settings(ordering_method: str, mode: str, keywords: dict[str, Any]) -> dict[str, Any]:
-    """The keywords with the ordering that arguments of scikit-sparse choose."""
+    """The keywords with the options that arguments of scikit-sparse choose. Updates in place need supernodes."""
     if mode not in ("auto", "simplicial", "supernodal"):
         raise ValueError(f"mode = {mode!r}; it is 'auto', 'simplicial' or 'supernodal'")
+    keywords = {"supernodes": "off" if mode == "simplicial" else "on", **keywords}
     if ordering_method not in _ORDERINGS:
         raise ValueError(f"ordering_method = {ordering_method!r}; it is one of {', '.join(_ORDERINGS)}")
     ordering = _ORDERINGS[ordering_method]
@@ -207,7 +208,9 @@ def cholesky(
     may have entries. Raises NotPositiveDefiniteError.
 
     The positional arguments are those of scikit-sparse. ordering_method is "default", "best", "natural", "amd", "colamd"
-    (amd), "metis" or "nesdis" (SCOTCH); mode and use_long have no effect. The keywords are those of Solver."""
+    (amd), "metis" or "nesdis" (SCOTCH). mode "simplicial" means supernodes="off", which is faster for small and very sparse
+    matrices, but the first update analyzes and factorizes them again; other modes mean "on". use_long has no effect. The
+    keywords are those of Solver."""
     settings = _settings(ordering_method, mode, dict(progress=progress, log=log, **options))
     return SymmetricFactor(factor_solver(shifted(A, beta), "llh", "hermitian", settings))
 
