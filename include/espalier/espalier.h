@@ -583,9 +583,10 @@ ESPALIER_API espalier_status espalier_drive_rows(espalier_solver* solver, espali
  *  ESPALIER_USAGE before a factorization.
  *  @{ */
 
-/** The inertia of a real symmetric or Hermitian matrix: the numbers of its positive, negative and zero
- *  eigenvalues, from the signs of the pivots. A replaced delayed pivot counts as zero. ESPALIER_USAGE for
- *  other matrices and for lu; ESPALIER_INACCURATE if static pivots were replaced. Pointers may be null. */
+/** The inertia of a real symmetric or Hermitian matrix, or with espalier_set_schur() of its block A_ii: the
+ *  numbers of positive, negative and zero eigenvalues, from the signs of the pivots. A replaced delayed pivot
+ *  counts as zero. ESPALIER_USAGE for other matrices and for lu; ESPALIER_INACCURATE if static pivots were
+ *  replaced. Pointers may be null. */
 ESPALIER_API espalier_status espalier_inertia(espalier_solver* solver, int64_t* positive, int64_t* negative,
                                               int64_t* zero);
 /** det A = (phase_re + i phase_im) exp(log_modulus), with a phase of modulus 1, or 0 and log_modulus

@@ -4,6 +4,7 @@
 // the simulation of a run calls the code that will run. Deterministic; O(tasks log tasks) and searches.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -105,7 +106,7 @@ struct TimedRun : StaticSchedule {
     std::vector<TimedTransfer> transfers;
 
     [[nodiscard]] double idle(WorkerId worker) const {
-        return makespan - busy[worker] - communication[worker];
+        return std::max(0.0, makespan - busy[worker] - communication[worker]); // negative only by rounding
     }
 };
 

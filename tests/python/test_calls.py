@@ -5,6 +5,8 @@ import io
 import logging
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 import weakref
@@ -222,6 +224,75 @@ def test_a_solver_in_a_reference_cycle_with_its_callback_is_collected():
     del owner
     gc.collect()
     assert alive() is None
+
+
+def test_results_belong_to_one_matrix_while_another_thread_sets_matrices_of_other_sizes():
+    matrices = {A.shape[0]: A for A in (laplacian(k) for k in (2, 3, 4))}
+    solver = espalier.Solver(supernodes="on").factorize(matrices[8])
+    stop, failures = threading.Event(), []
+
+    def change():
+        try:
+            while not stop.is_set():
+                for kind, A in zip(("lu", "llh", "lu", "ldlt"), (*matrices.values(), matrices[8])):
+                    solver.set_options(factorization=kind)
+                    solver.analyze(A).factorize(A)
+        except Exception as failure:
+            failures.append(failure)
+
+    changer = threading.Thread(target=change)
+    changer.start()
+    try:
+        for _ in range(200):
+            try:
+                L, D, U, p, q = solver.factors()
+                inverse = solver.selected_inverse()
+            except espalier.InputError:  # The other thread is between analyze and factorize.
+                continue
+            product = L @ (U if U is not None else L.T if D is None else D @ L.T)
+            np.testing.assert_allclose(product.toarray(), matrices[len(p)].toarray()[p][:, q], atol=1e-12)
+            assert inverse.nnz == matrices[inverse.shape[0]].nnz
+            solver.copy()
+    finally:
+        stop.set()
+        changer.join()
+    assert not failures
+
+
+@pytest.mark.parametrize("call", [
+    "espalier.Solver(log=lambda line: None, progress=lambda *_: None).factorize(A).solve(b)",
+    "espalier.spsolve(A, b)",
+    "espalier.solve_batch(A, np.stack([A.data] * 8), np.stack([b] * 8))",
+    "espalier.Solver(factorization='llh').factorize(-A)",
+])
+def test_the_interpreter_can_end_while_daemon_threads_call(call):
+    program = f"""
+import threading, time
+import numpy as np
+import espalier
+from matrices import laplacian
+
+A = laplacian(6)
+b = np.ones(216)
+started = threading.Semaphore(0)
+
+def work():
+    while True:
+        try:
+            {call}
+        except espalier.NotPositiveDefiniteError:
+            pass
+        started.release()
+
+for _ in range(2):
+    threading.Thread(target=work, daemon=True).start()
+for _ in range(8):
+    started.acquire()
+"""
+    for _ in range(3):
+        done = subprocess.run((sys.executable, "-B", "-c", program), stderr=subprocess.PIPE, text=True, timeout=240,
+                              env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_forked_child_must_create_its_own_solver():

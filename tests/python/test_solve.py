@@ -139,6 +139,17 @@ def test_sparse_right_hand_sides_give_arrays():
         np.testing.assert_allclose(x, linalg.spsolve(A, b.toarray()), atol=1e-12)
 
 
+def test_refine_and_expand_take_sparse_vectors_like_solve():
+    A = general()
+    b = sparse.random(60, 3, 0.1, random_state=np.random.RandomState(8), format="csr")
+    solver = espalier.Solver().factorize(A)
+    rough = solver.solve(b, refine=False)
+    np.testing.assert_array_equal(solver.refine(b, sparse.csc_matrix(rough)), solver.refine(b.toarray(), rough))
+    solver = espalier.Solver(schur=[2, 5]).factorize(A)
+    x_schur = np.linalg.solve(solver.schur_complement(), solver.condense(b))
+    np.testing.assert_array_equal(solver.expand(b, sparse.csc_matrix(x_schur)), solver.expand(b.toarray(), x_schur))
+
+
 def test_symmetry_is_detected_exactly_and_can_be_claimed():
     A, H = laplacian(4), hermitian()
     assert espalier.Solver().factorize(A).symmetry == "symmetric"

@@ -27,6 +27,15 @@ TEST(Engine, WorksASmallExampleByHand) {
     EXPECT_DOUBLE_EQ(run.makespan, 6);
 }
 
+TEST(Engine, IdleTimeIsNeverNegative) {
+    TimedRun run;
+    run.makespan = 0.3;
+    run.busy = {0.1 + 0.2, 0.2}; // more than 0.3 by rounding
+    run.communication = {0, 0};
+    EXPECT_EQ(run.idle(0), 0);
+    EXPECT_DOUBLE_EQ(run.idle(1), 0.3 - 0.2);
+}
+
 // Tasks of at least four seconds have a first part of one second and pieces of one second each.
 struct InSeconds : Divisions {
     InSeconds(TaskGraph const& of, int workers, int idle = 1) : graph(of), all{0, workers}, needed(idle) {}

@@ -11,6 +11,7 @@
 
 #include "bound_solver.hpp"
 #include "espalier/batch.hpp"
+#include "interpreter_lock.hpp"
 
 namespace espalier::python {
 
@@ -20,14 +21,14 @@ template <class T> std::tuple<py::array_t<T>, std::vector<std::string>, std::vec
 solve_many(CscMatrix<T> const& pattern, py::array_t<T, py::array::c_style> const& values,
            py::array_t<T, py::array::c_style> const& b, Options options) {
     options.cancel = [] {
-        py::gil_scoped_acquire const python;
+        AcquiredLock const python;
         return PyErr_CheckSignals() != 0; // does nothing on other threads than the main one
     };
     std::span<T const> const all_values(values.data(), static_cast<std::size_t>(values.size()));
     std::span<T const> const right(b.data(), static_cast<std::size_t>(b.size()));
     BatchSolution<T> found;
     try {
-        py::gil_scoped_release const no_python;
+        ReleasedLock const no_python;
         found = solve_batch<T>(pattern, all_values, right, b.shape(1), std::move(options));
     } catch (Error const&) {
         if (PyErr_Occurred()) throw py::error_already_set(); // KeyboardInterrupt

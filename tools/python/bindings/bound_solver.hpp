@@ -18,6 +18,7 @@
 
 #include "core/names.hpp"
 #include "espalier/espalier.hpp"
+#include "interpreter_lock.hpp"
 #include "matrix.hpp"
 #include "refine/refine.hpp"
 #include "serial_calls.hpp"
@@ -66,8 +67,8 @@ class AnySolver {
     virtual std::optional<std::tuple<Columns, bool>> matrix() = 0;
     /// Returns whether the factors were changed in place.
     virtual bool update(py::object const& w, int sign, py::tuple const& listeners) = 0;
-    /// L, D, U and the permutations of rows and columns.
-    virtual std::tuple<Columns, Columns, Columns, py::array, py::array> factors() = 0;
+    /// The factorization, its L, D and U, and the permutations of rows and columns.
+    virtual std::tuple<std::string, Columns, Columns, Columns, py::array, py::array> factors() = 0;
     /// (L D)^-1 b or, with `adjoint`, L^-H b (L^-T b for llt and ldlt).
     virtual py::array solve_lower(py::array const& b, bool adjoint, py::tuple const& listeners) = 0;
     virtual py::array schur_complement() = 0;
@@ -104,7 +105,7 @@ template <class T> class BoundSolver final : public AnySolver {
     // The library may wait for cancelled work. A forked child must not wait, because the threads do not exist
     // there.
     ~BoundSolver() override {
-        py::gil_scoped_release const no_python;
+        ReleasedLock const no_python;
         if (!calls_.is_own_process()) (void)solver_.release();
         solver_.reset();
     }
@@ -233,10 +234,11 @@ template <class T> class BoundSolver final : public AnySolver {
         });
     }
 
-    std::tuple<Columns, Columns, Columns, py::array, py::array> factors() override {
-        Factors<T> const found = run({}, [&] { return solver_->factors(); });
-        return {columns_of(found.lower), columns_of(found.diagonal), columns_of(found.upper),
-                copied(found.row_permutation), copied(found.column_permutation)};
+    std::tuple<std::string, Columns, Columns, Columns, py::array, py::array> factors() override {
+        auto const [kind, found] =
+            run({}, [&] { return std::pair(solver_->report().factorization, solver_->factors()); });
+        return {to_string(kind),         columns_of(found.lower),       columns_of(found.diagonal),
+                columns_of(found.upper), copied(found.row_permutation), copied(found.column_permutation)};
     }
 
     py::array solve_lower(py::array const& b, bool adjoint, py::tuple const& listeners) override {

@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 
+#include "interpreter_lock.hpp"
+
 namespace espalier::python {
 
 namespace {
@@ -53,7 +55,7 @@ bool PythonCallbacks::must_cancel() {
     if (!on_main_thread_ && progress_.is_none() && log_.is_none()) return false;
     auto const now = Clock::now();
     if (now - last_run_ < callback_interval) return false;
-    py::gil_scoped_acquire const python;
+    AcquiredLock const python;
     run_callbacks(on_main_thread_);
     last_run_ = Clock::now();
     return raised_ != nullptr;
@@ -62,8 +64,10 @@ bool PythonCallbacks::must_cancel() {
 // Keeps an exception for end_call(), because the library must stop first.
 void PythonCallbacks::run_callbacks(bool signals) {
     try {
-        if (signals && PyErr_CheckSignals() != 0) throw py::error_already_set();
-        for (Event const& event : take_events()) deliver(event);
+        outlive_interpreter([&] {
+            if (signals && PyErr_CheckSignals() != 0) throw py::error_already_set();
+            for (Event const& event : take_events()) deliver(event);
+        });
     } catch (...) {
         raised_ = std::current_exception();
     }

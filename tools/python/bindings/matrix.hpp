@@ -10,6 +10,7 @@
 
 #include "core/scalar.hpp"
 #include "espalier/import.hpp"
+#include "interpreter_lock.hpp"
 #include "matrix/convert.hpp"
 #include "matrix/triangles.hpp"
 #include "options/parse_value.hpp"
@@ -69,7 +70,7 @@ std::shared_ptr<CscMatrix<T>> take_arrays(std::string const& layout, Index rows,
     view.pointers = {pointers.data(), static_cast<std::size_t>(pointers.size())};
     view.indices = {indices.data(), static_cast<std::size_t>(indices.size())};
     view.values = {values.data(), static_cast<std::size_t>(values.size())};
-    py::gil_scoped_release const no_python;
+    ReleasedLock const no_python;
     return std::make_shared<CscMatrix<T>>(import_claimed(view, claimed));
 }
 

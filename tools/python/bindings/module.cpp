@@ -8,6 +8,7 @@
 #include "batch.hpp"
 #include "bound_solver.hpp"
 #include "comm/fortran_handle.hpp"
+#include "interpreter_lock.hpp"
 #include "options/option_table.hpp"
 #include "options/report_table.hpp"
 #include "solve_once.hpp"
@@ -17,9 +18,11 @@ namespace {
 
 // Raises the package's exception for a status, see _errors.py.
 void raise(Status status, char const* message) {
-    py::object const error =
-        py::module_::import("espalier._errors").attr("from_status")(to_string(status), message);
-    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+    outlive_interpreter([&] {
+        py::object const error =
+            py::module_::import("espalier._errors").attr("from_status")(to_string(status), message);
+        PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+    });
 }
 
 void translate(std::exception_ptr thrown) {
@@ -99,7 +102,7 @@ std::unique_ptr<AnySolver> make_solver(char type, Options const& options, Commun
 
 // Returns when process 0 has destroyed its solver. Signals are handled after that.
 void follow(char type, int comm) {
-    py::gil_scoped_release const no_python;
+    ReleasedLock const no_python;
     with_scalar(type, [&](auto zero) { Solver<decltype(zero)>::follow({}, communicator_of_fortran(comm)); });
 }
 

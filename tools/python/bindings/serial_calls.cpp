@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "espalier/types.hpp"
+#include "interpreter_lock.hpp"
 
 namespace espalier::python {
 
@@ -22,7 +23,7 @@ void SerialCalls::call(Listeners const& listeners, FunctionRef<void()> body) {
                     "exist in the child; create a new solver there");
     bool const on_main_thread = is_main_thread();
     std::exception_ptr failure;
-    py::gil_scoped_release const no_python;
+    ReleasedLock const no_python;
     auto const locked = lock(on_main_thread);
     running_ = std::this_thread::get_id();
     callbacks_.begin_call(listeners.progress, listeners.log, on_main_thread);
@@ -31,7 +32,7 @@ void SerialCalls::call(Listeners const& listeners, FunctionRef<void()> body) {
     } catch (...) {
         failure = std::current_exception();
     }
-    py::gil_scoped_acquire const python;
+    AcquiredLock const python;
     try {
         callbacks_.end_call();
     } catch (...) {
@@ -48,7 +49,7 @@ std::unique_lock<std::timed_mutex> SerialCalls::lock(bool on_main_thread) {
     std::unique_lock lock(mutex_, std::defer_lock);
     while (!lock.try_lock_for(std::chrono::milliseconds(50))) {
         if (!on_main_thread) continue;
-        py::gil_scoped_acquire const python;
+        AcquiredLock const python;
         if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     }
     return lock;

@@ -152,9 +152,15 @@ def to_columns(W: Any, rows: int, dtype: np.dtype[Any]) -> _core.Matrix:
     return to_matrix(columns, dtype, "general")
 
 
+def dense(b: Any) -> npt.NDArray[Any]:
+    """b, which may be sparse, as an array."""
+    array: npt.NDArray[Any] = b.toarray() if sparse.issparse(b) else np.asarray(b)
+    return array
+
+
 def right_hand_side(b: Any, rows: int, what: str = "b") -> npt.NDArray[Any]:
     """b as an array, whose shape is checked; a sparse b becomes dense."""
-    array: npt.NDArray[Any] = b.toarray() if sparse.issparse(b) else np.asarray(b)
+    array = dense(b)
     if array.ndim not in (1, 2) or array.shape[0] != rows:
         raise ValueError(f"{what} has shape {array.shape}; it must be ({rows},) or ({rows}, k)")
     scalar_type(array.dtype)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from . import _core
-from ._arrays import Block, Symmetric, claim, flag, operation, require_sparse, scalar_type, to_matrix
+from ._arrays import Block, Symmetric, claim, dense, flag, operation, require_sparse, scalar_type, to_matrix
 from ._errors import InputError
 from ._options import set_options
 from ._processes import close_at_exit
@@ -129,7 +129,7 @@ class DistributedSolver:
         def check() -> tuple[_core.Solver, list[npt.NDArray[Any]], str]:
             if self._handle is None or not self._factorized:
                 raise InputError("solve was called before factorize", "usage")
-            given = [np.asarray(array) for array in arrays]
+            given = [dense(array) for array in arrays]
             if any(array.shape != given[0].shape for array in given):
                 raise ValueError(f"b has shape {given[0].shape} and x {given[-1].shape}; they must be the same")
             return self._handle, given, operation(trans)

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from . import _core
-from ._arrays import Block, Symmetric, claim, count, flag, join_parts, operation, require_sparse, scalar_type
-from ._arrays import text, to_columns, to_matrix
+from ._arrays import Block, Symmetric, claim, count, dense, flag, join_parts, operation, require_sparse
+from ._arrays import scalar_type, text, to_columns, to_matrix
 from ._errors import AccuracyWarning, InputError, SingularMatrixWarning
 from ._options import get_options, set_options
 from ._processes import RootProcess, close_at_exit
@@ -203,11 +203,7 @@ class Solver:
         if found is None:
             return settings, None, False
         columns, is_factorized = found
-        return settings, self._csc(columns), is_factorized
-
-    def _csc(self, columns: _core.Columns) -> Any:
-        starts, rows, values = columns
-        return sparse.csc_matrix((values, rows, starts), shape=self.shape)
+        return settings, _csc(columns), is_factorized
 
     def __enter__(self) -> Solver:
         return self
@@ -358,16 +354,17 @@ class Solver:
             b = sparse.hstack([b.real, b.imag], format="csc")
         x = work.handle.solve_sparse(to_matrix(b, work.dtype, "general"), op, self._listeners)
         if refine and x.size:
-            dense = np.asarray(b.toarray(), dtype=work.dtype, order="F")
-            warn_of(work.handle.refine(dense, x, op, False, self._listeners), stacklevel)
+            right = np.asarray(b.toarray(), dtype=work.dtype, order="F")
+            warn_of(work.handle.refine(right, x, op, False, self._listeners), stacklevel)
         return join_parts(x) if split else x
 
     def refine(self, b: Any, x: Any, trans: str = "N") -> npt.NDArray[Any]:
-        """Improve a given solution x for b according to the option `refine`. Returns a new array. Its backward errors
-        are in report["refine"]; an error above the option `tolerance` gives an AccuracyWarning."""
+        """Improve a given solution x for b according to the option `refine`. Both may be arrays or, as for solve(),
+        scipy.sparse matrices. Returns a new array. Its backward errors are in report["refine"]; an error above
+        the option `tolerance` gives an AccuracyWarning."""
         work = self._require_work("refine")
         op = operation(trans)
-        right, start = np.asarray(b), np.asarray(x)
+        right, start = dense(b), dense(x)
         if right.shape != start.shape:
             raise ValueError(f"b has shape {right.shape} and x {start.shape}; the shapes must be equal")
         if right.dtype.kind == "c" or start.dtype.kind == "c":
@@ -387,7 +384,7 @@ class Solver:
         return self._require_work("report").handle.report()
 
     def inertia(self) -> Inertia:
-        """Signs of the eigenvalues of a real symmetric or Hermitian matrix."""
+        """Signs of the eigenvalues of a real symmetric or Hermitian matrix; with the option `schur`, of its block A_ii."""
         return Inertia(*self._require_work("inertia").handle.inertia())
 
     def slogdet(self) -> LogDeterminant:
@@ -415,11 +412,10 @@ class Solver:
     def factors(self) -> Factors:
         """Copies of the factors as sparse matrices, without scales."""
         work = self._require_work("factors")
-        lower, diagonal, upper, p, q = work.handle.factors()
-        kind = work.handle.report()["settings"]["factorization"]
-        D = self._csc(diagonal) if kind in ("ldlt", "ldlh") else None
-        U = self._csc(upper) if kind == "lu" else None
-        return Factors(self._csc(lower), D, U, p, q)
+        kind, lower, diagonal, upper, p, q = work.handle.factors()
+        D = _csc(diagonal) if kind in ("ldlt", "ldlh") else None
+        U = _csc(upper) if kind == "lu" else None
+        return Factors(_csc(lower), D, U, p, q)
 
     def update(self, W: Any, sign: int = 1) -> bool:
         """Replace A by A + W W^H (sign=1) or A - W W^H (sign=-1), with W W^T for complex symmetric A, and its factors by
@@ -440,7 +436,7 @@ class Solver:
         A, that is, on the pattern of A.T, which is that of A if it is symmetric. The entries are not refined. Needs
         the memory of the factors again."""
         work = self._require_work("selected_inverse")
-        return self._csc(work.handle.selected_inverse(self._listeners))
+        return _csc(work.handle.selected_inverse(self._listeners))
 
     def inverse_diagonal(self) -> npt.NDArray[Any]:
         """The diagonal of A^-1, for the time and memory of selected_inverse()."""
@@ -490,7 +486,7 @@ class Solver:
         """The complete solution of A x = b from x_s. With trans = "T" or "H", the system is A^T x = b or A^H x = b."""
         work = self._require_work("expand")
         op = operation(trans)
-        right, inner = np.asarray(b), np.asarray(x_schur)
+        right, inner = dense(b), dense(x_schur)
         if right.shape[1:] != inner.shape[1:] or right.ndim != inner.ndim:
             raise ValueError(f"b has shape {right.shape} and x_schur {inner.shape}; the numbers of columns must be equal")
         if right.dtype.kind == "c" or inner.dtype.kind == "c":
@@ -505,6 +501,12 @@ def _solver_from(settings: dict[str, Any], matrix: Any, is_factorized: bool) -> 
     if matrix is None:
         return solver
     return solver.factorize(matrix) if is_factorized else solver.analyze(matrix)
+
+
+def _csc(columns: _core.Columns) -> Any:
+    """A square matrix. Another thread may have given the solver a matrix of another size in the meantime."""
+    starts, rows, values = columns
+    return sparse.csc_matrix((values, rows, starts), shape=(len(starts) - 1, len(starts) - 1))
 
 
 def _named(kind: Any, found: dict[str, Any]) -> Any:
