@@ -321,6 +321,15 @@ template <class T> void symmetric_scales(CscMatrix<T> const& a, std::vector<Real
     }
 }
 
+template <class T> void diagonal_scales(CscMatrix<T> const& a, std::vector<Real<T>>& scales) {
+    for (Index j = 0; j < a.cols; ++j)
+        for (Offset const p : a.entries_of(j))
+            if (a.row_ind[p] == j) {
+                scales[j] *= scale_for(abs1(a.values[p]) * scales[j] * scales[j]);
+                break;
+            }
+}
+
 template <class T>
 std::optional<LdlPlan> plan_simplicial_cholesky(CscMatrix<T> const& a, bool only_if_faster) {
     if (!has_small_positions(a)) return std::nullopt;
@@ -338,6 +347,7 @@ double predicted_seconds(LdlPlan const& plan) {
 }
 
 ESPALIER_INSTANTIATE_FUNCTION(symmetric_scales)
+ESPALIER_INSTANTIATE_FUNCTION(diagonal_scales)
 ESPALIER_INSTANTIATE_FUNCTION(plan_simplicial_cholesky)
 ESPALIER_INSTANTIATE_FUNCTION(plan_simplicial_ldl)
 

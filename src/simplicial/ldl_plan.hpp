@@ -68,6 +68,10 @@ struct MatchedRows {
 /// s_i |a_ij| s_j is near 1, for a triangle of a symmetric matrix (two steps of Ruiz 2001).
 template <class T> void symmetric_scales(CscMatrix<T> const& a, std::vector<Real<T>>& scales);
 
+/// Multiplies positive powers of two by powers of two such that s_i^2 |a_ii| is near 1, if a_ii is not zero.
+/// Then no entry of a positive definite matrix is much larger.
+template <class T> void diagonal_scales(CscMatrix<T> const& a, std::vector<Real<T>>& scales);
+
 /// Plans the factorization of a positive definite matrix, whose values are not read. Returns nothing if the
 /// matrix or its factors are too large for 32-bit positions; with `only_if_faster`, also if a factorization
 /// with supernodes is predicted to be faster (see plan_simplicial_lu()).

@@ -39,6 +39,7 @@ template <class T> bool SimplicialLdl<T>::factorize(CscMatrix<T> const& a, Inter
     has_factors_ = false;
     std::int32_t const blocks = plan_->num_blocks();
     pivot_.resize(blocks);
+    pair_.resize(plan_->order() - blocks);
     filled_.resize(blocks);
     lower_.resize(plan_->value_ptr[blocks]);
     row_.assign(2 * plan_->order(), T(0));
@@ -62,7 +63,10 @@ template <class T> void SimplicialLdl<T>::set_scales(CscMatrix<T> const& a) {
         scale_.assign(plan_->order(), Real<T>(1));
     else
         scale_.assign(plan_->scale.begin(), plan_->scale.end());
-    symmetric_scales(a, scale_);
+    if (plan_->is_definite)
+        diagonal_scales(a, scale_);
+    else
+        symmetric_scales(a, scale_);
 }
 
 template <class T> bool SimplicialLdl<T>::run(CscMatrix<T> const& a, Interrupt* interrupt) {
@@ -119,7 +123,7 @@ bool SimplicialLdl<T>::eliminate_block(std::int32_t k, CscMatrix<T> const& a) {
         most_ = std::max(most_, growth[r] + abs1(d[r][r]));
         if (!(most_ < infinity)) return false;
     }
-    return set_pivot(k, d);
+    return rows == 1 ? set_pivot(k, d[0][0]) : set_pair(k, d);
 }
 
 // Eliminates the entries of block k in the columns of block j.
@@ -139,19 +143,18 @@ void SimplicialLdl<T>::eliminate_with(std::int32_t, std::int32_t j, T (&d)[2][2]
             for (int c = 0; c < columns; ++c) sum -= times(y[r][c], conj_if(hermitian, value[c]));
             x[2 * row[p] + r] = sum;
         }
-    Pivot const& pivot = pivot_[j];
     for (int r = 0; r < rows; ++r) {
         for (int c = 0; c < columns; ++c) l[r][c] = y[r][c];
         // l D = y for a row is D^T l^T = y^T, with conj(D) in place of D^T if D is Hermitian
         if constexpr (columns == 1) {
-            l[r][0] = times(l[r][0], pivot.inverse_a);
+            l[r][0] = times(l[r][0], pivot_[j].inverse_a);
         } else if constexpr (hermitian) {
             T conjugated[2] = {conj(l[r][0]), conj(l[r][1])};
-            divide(pivot, true, conjugated[0], conjugated[1]);
+            divide(pivot_[j], pair(j), true, conjugated[0], conjugated[1]);
             l[r][0] = conj(conjugated[0]);
             l[r][1] = conj(conjugated[1]);
         } else {
-            divide(pivot, false, l[r][0], l[r][1]);
+            divide(pivot_[j], pair(j), false, l[r][0], l[r][1]);
         }
         for (int c = 0; c < columns; ++c) {
             value[r * columns + c] = l[r][c];
@@ -165,77 +168,73 @@ void SimplicialLdl<T>::eliminate_with(std::int32_t, std::int32_t j, T (&d)[2][2]
 }
 
 // (x, y) := D^-1 (x, y) for a block of two rows.
-template <class T> void SimplicialLdl<T>::divide(Pivot const& pivot, bool hermitian, T& x, T& y) {
-    T const b = pivot.factor, b_conjugate = conj_if(hermitian, b);
-    if (pivot.kind == both) {
+template <class T>
+void SimplicialLdl<T>::divide(Pivot const& pivot, Pair const& rest, bool hermitian, T& x, T& y) {
+    T const b = rest.factor, b_conjugate = conj_if(hermitian, b);
+    if (rest.kind == PairKind::both) {
         T const old = x;
         x = times(pivot.inverse_a, old) + times(b_conjugate, y);
-        y = times(b, old) + times(pivot.inverse_c, y);
-    } else if (pivot.kind == first_then_second) { // factor = b / a
-        y = times(y - times(b, x), pivot.inverse_c);
+        y = times(b, old) + times(rest.inverse_c, y);
+    } else if (rest.kind == PairKind::first_then_second) { // factor = b / a
+        y = times(y - times(b, x), rest.inverse_c);
         x = times(x, pivot.inverse_a) - times(b_conjugate, y);
     } else { // factor = b / c
         x = times(x - times(b_conjugate, y), pivot.inverse_a);
-        y = times(y, pivot.inverse_c) - times(b, x);
+        y = times(y, rest.inverse_c) - times(b, x);
     }
 }
 
-template <class T> bool SimplicialLdl<T>::set_pivot(std::int32_t k, T const (&d)[2][2]) {
-    Pivot& pivot = pivot_[k];
-    pivot = {};
-    T const a = pivot.a = d[0][0];
-    if (plan_->width(k) == 1) {
-        if (is_cholesky() && !(real_part(a) > 0))
-            throw Error(Status::not_positive_definite,
-                        fmt::format("the matrix is not positive definite: llh meets a pivot that is not "
-                                    "positive at row and column {} of the matrix (counted from 1)",
-                                    plan_->row[k] + 1));
-        if (a == T(0)) return false;
-        pivot.inverse_a = T(1) / a;
-        smallest_pivot_ = std::min(smallest_pivot_, static_cast<double>(std::abs(a)));
-        count_signs(pivot);
-        return true;
-    }
-    T const b = pivot.b = d[1][0], c = pivot.c = d[1][1];
+template <class T> bool SimplicialLdl<T>::set_pivot(std::int32_t k, T a) {
+    if (is_cholesky() && !(real_part(a) > 0))
+        throw Error(Status::not_positive_definite,
+                    fmt::format("the matrix is not positive definite: llh meets a pivot that is not "
+                                "positive at row and column {} of the matrix (counted from 1)",
+                                plan_->row[plan_->first[k]] + 1));
+    if (a == T(0)) return false;
+    pivot_[k] = {a, T(1) / a};
+    smallest_pivot_ = std::min(smallest_pivot_, static_cast<double>(std::abs(a)));
+    count_sign(a);
+    return true;
+}
+
+template <class T> bool SimplicialLdl<T>::set_pair(std::int32_t k, T const (&d)[2][2]) {
+    T const a = d[0][0], b = d[1][0], c = d[1][1];
     Real<T> const size_a = std::abs(a), size_b = std::abs(b), size_c = std::abs(c);
     bool const hermitian = conjugates();
+    Pivot& pivot = pivot_[k];
+    Pair& rest = pair_[plan_->first[k] - k];
+    pivot.a = a;
+    rest.b = b;
+    rest.c = c;
     if (std::max(size_a, size_c) < static_cast<Real<T>>(least_diagonal) * size_b) {
         // With b = |b| u the inverse is [c/|b|, -conj(u); -u, a/|b|] / (|b| (a/|b| c/|b| - u conj(u))).
-        pivot.kind = both;
+        rest.kind = PairKind::both;
         T const a_ratio = a / size_b, c_ratio = c / size_b, u = b / size_b;
         T const det = times(a_ratio, c_ratio) - times(u, conj_if(hermitian, u));
         T const inverse = T(1) / (det * size_b);
         pivot.inverse_a = times(c_ratio, inverse);
-        pivot.inverse_c = times(a_ratio, inverse);
-        pivot.factor = -times(u, inverse);
+        rest.inverse_c = times(a_ratio, inverse);
+        rest.factor = -times(u, inverse);
         smallest_pivot_ = std::min(smallest_pivot_, static_cast<double>(size_b * std::abs(det)));
-    } else {
-        bool const is_first = size_a >= size_c;
-        T const before = is_first ? a : c;
-        if (before == T(0)) return false;
-        pivot.kind = is_first ? first_then_second : second_then_first;
-        pivot.factor = b / before;
-        // b conj(b) / a, or b b / a
-        T const after = real_if(hermitian, (is_first ? c : a) - times(pivot.factor, conj_if(hermitian, b)));
-        if (after == T(0)) return false;
-        (is_first ? pivot.inverse_a : pivot.inverse_c) = T(1) / before;
-        (is_first ? pivot.inverse_c : pivot.inverse_a) = T(1) / after;
-        auto const smaller = std::min(std::abs(before), std::abs(after));
-        smallest_pivot_ = std::min(smallest_pivot_, static_cast<double>(smaller));
-    }
-    count_signs(pivot);
-    return true;
-}
-
-template <class T> void SimplicialLdl<T>::count_signs(Pivot const& pivot) {
-    auto const count = [&](T inverse) { ++(real_part(inverse) > 0 ? inertia_.positive : inertia_.negative); };
-    if (pivot.kind == both) { // |a c| < |b|^2
-        ++inertia_.positive;
+        ++inertia_.positive; // |a c| < |b|^2
         ++inertia_.negative;
-        return;
+        return true;
     }
-    count(pivot.inverse_a);
-    if (pivot.kind != single) count(pivot.inverse_c);
+    bool const is_first = size_a >= size_c;
+    T const before = is_first ? a : c;
+    if (before == T(0)) return false;
+    rest.kind = is_first ? PairKind::first_then_second : PairKind::second_then_first;
+    rest.factor = b / before;
+    // b conj(b) / a, or b b / a
+    T const after = real_if(hermitian, (is_first ? c : a) - times(rest.factor, conj_if(hermitian, b)));
+    if (after == T(0)) return false;
+    (is_first ? pivot.inverse_a : rest.inverse_c) = T(1) / before;
+    (is_first ? rest.inverse_c : pivot.inverse_a) = T(1) / after;
+    smallest_pivot_ =
+        std::min(smallest_pivot_, static_cast<double>(std::min(std::abs(before), std::abs(after))));
+    count_sign(before);
+    count_sign(after);
+    return true;
 }
 
 ESPALIER_INSTANTIATE_CLASS(SimplicialLdl)

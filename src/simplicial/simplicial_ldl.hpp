@@ -62,39 +62,47 @@ template <class T> class SimplicialLdl {
     static constexpr double most_growth = 1000;
 
   private:
-    /// A pivot block [a, conj(b); b, c] of two rows, factorized with the larger diagonal entry first unless b
-    /// is much larger than both; or of one row, a.
+    /// A pivot of one row, or the first diagonal entry of a block of two rows.
     struct Pivot {
-        T a{}, b{}, c{};
-        T inverse_a{}, inverse_c{},
-            factor{};         ///< Entries of the inverse, or of a factorization with diagonal pivots.
-        std::int8_t kind = 0; ///< The Kind of the block.
+        T a, inverse_a;
     };
-    enum Kind : std::int8_t { single, both, first_then_second, second_then_first };
+    enum class PairKind : std::int8_t { both, first_then_second, second_then_first };
+    /// The rest of a block [a, conj(b); b, c] of two rows. It is factorized with the larger diagonal entry
+    /// first, unless b is much larger than both. inverse_a, inverse_c and `factor` are entries of the
+    /// inverse, or of a factorization with diagonal pivots.
+    struct Pair {
+        T b, c, inverse_c, factor;
+        PairKind kind;
+    };
 
     void set_scales(CscMatrix<T> const& a);
     bool run(CscMatrix<T> const& a, Interrupt* interrupt);
     template <int rows, bool hermitian> bool eliminate_block(std::int32_t k, CscMatrix<T> const& a);
     template <int rows, int columns, bool hermitian>
     void eliminate_with(std::int32_t k, std::int32_t j, T (&d)[2][2], Real<T> (&growth)[2]);
-    bool set_pivot(std::int32_t k, T const (&d)[2][2]);
-    void count_signs(Pivot const& pivot);
+    bool set_pivot(std::int32_t k, T a);
+    bool set_pair(std::int32_t k, T const (&d)[2][2]);
+    void count_sign(T value) { ++(real_part(value) > 0 ? inertia_.positive : inertia_.negative); }
+    /// The rest of pivot block k, which has two rows. Each block of two rows before it has one more row than
+    /// its number tells.
+    [[nodiscard]] Pair const& pair(std::int32_t k) const { return pair_[plan_->first[k] - k]; }
     [[nodiscard]] bool is_cholesky() const { return kind_ == Factorization::llh; }
     [[nodiscard]] bool conjugates() const { return is_complex<T> && kind_ != Factorization::ldlt; }
     /// The square root of the pivot of row i in the order of elimination, for llh.
     [[nodiscard]] Real<T> root(Index i) const { return std::sqrt(real_part(pivot_[i].a)); }
-    static void divide(Pivot const& pivot, bool hermitian, T& x, T& y);
+    static void divide(Pivot const& pivot, Pair const& rest, bool hermitian, T& x, T& y);
     template <int W> void solve_group(T* x);
     template <int W> void forward(T* work) const;
-    template <int W> void divide_by_d(T* work) const;
-    template <int W, bool hermitian> void backward(T* work) const;
+    void divide_by_d(T* x) const;
+    template <int W, bool hermitian, bool divides> void backward(T* work) const;
 
     LdlPlan const* plan_ = nullptr;
     Factorization kind_ = Factorization::ldlt;
     bool has_factors_ = false, kept_scales_ = false;
     std::vector<Real<T>> scale_;       ///< S by row of A.
     std::vector<T> lower_;             ///< By block; the entries of a row are consecutive.
-    std::vector<Pivot> pivot_;         ///< D by block.
+    std::vector<Pivot> pivot_;         ///< D by block,
+    std::vector<Pair> pair_;           ///< and by block of two rows.
     std::vector<std::int32_t> filled_; ///< By block: the rows of L below it that are complete.
     std::vector<T> row_;               ///< Two rows that are eliminated; zero in between.
     std::vector<T> work_;              ///< Workspace of solves.

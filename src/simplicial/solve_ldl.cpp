@@ -32,11 +32,10 @@ template <class T> template <int W> void SimplicialLdl<T>::solve_group(T* x) {
     for (Index i = 0; i < n; ++i)
         for (int w = 0; w < W; ++w) work[i * W + w] = x[w * n + plan_->row[i]] * scale_[plan_->row[i]];
     forward<W>(work);
-    divide_by_d<W>(work);
     if (conjugates())
-        backward<W, true>(work);
+        backward<W, true, true>(work);
     else
-        backward<W, false>(work);
+        backward<W, false, true>(work);
     for (Index i = 0; i < n; ++i)
         for (int w = 0; w < W; ++w) x[w * n + plan_->row[i]] = work[i * W + w] * scale_[plan_->row[i]];
 }
@@ -60,23 +59,30 @@ template <class T> template <int W> void SimplicialLdl<T>::forward(T* work) cons
             subtract(k, std::integral_constant<int, 2>());
 }
 
-template <class T> template <int W> void SimplicialLdl<T>::divide_by_d(T* work) const {
+template <class T> void SimplicialLdl<T>::divide_by_d(T* x) const {
     for (std::int32_t k = 0; k < plan_->num_blocks(); ++k) {
-        T* const x = work + Index{plan_->first[k]} * W;
-        for (int w = 0; w < W; ++w)
-            if (plan_->width(k) == 1)
-                x[w] = times(x[w], pivot_[k].inverse_a);
-            else
-                divide(pivot_[k], conjugates(), x[w], x[W + w]);
+        T* const own = x + plan_->first[k];
+        if (plan_->width(k) == 1)
+            *own = times(*own, pivot_[k].inverse_a);
+        else
+            divide(pivot_[k], pair(k), conjugates(), own[0], own[1]);
     }
 }
 
-template <class T> template <int W, bool hermitian> void SimplicialLdl<T>::backward(T* work) const {
+// x := L^-op x, or L^-op D^-1 x.
+template <class T> template <int W, bool hermitian, bool divides>
+void SimplicialLdl<T>::backward(T* work) const {
     auto const reduce = [&](std::int32_t k, auto width) {
         T* const own = work + Index{plan_->first[k]} * W;
         T x[width][W];
         for (int c = 0; c < width; ++c)
             for (int w = 0; w < W; ++w) x[c][w] = own[c * W + w];
+        if constexpr (divides)
+            for (int w = 0; w < W; ++w)
+                if constexpr (width == 1)
+                    x[0][w] = times(x[0][w], pivot_[k].inverse_a);
+                else
+                    divide(pivot_[k], pair(k), hermitian, x[0][w], x[1][w]);
         T const* value = lower_.data() + plan_->value_ptr[k];
         for (std::int32_t p = plan_->row_ptr[k]; p < plan_->row_ptr[k + 1]; ++p, value += width) {
             T const* const from = work + Index{plan_->rows[p]} * W;
@@ -103,11 +109,11 @@ template <class T> void SimplicialLdl<T>::solve_half(std::span<T> x, Index colum
         for (Index i = 0; i < n; ++i) column[i] *= is_forward ? scale(i) : 1 / inner(i);
         if (is_forward) {
             forward<1>(column);
-            divide_by_d<1>(column);
+            divide_by_d(column);
         } else if (conjugates()) {
-            backward<1, true>(column);
+            backward<1, true, false>(column);
         } else {
-            backward<1, false>(column);
+            backward<1, false, false>(column);
         }
         for (Index i = 0; i < n; ++i) column[i] *= is_forward ? inner(i) : scale(i);
     }
@@ -120,16 +126,18 @@ template <class T> Determinant<T> SimplicialLdl<T>::determinant() const {
         product.phase *= factor / size;
         product.log_modulus += std::log(static_cast<double>(size));
     };
-    for (Pivot const& pivot : pivot_) {
-        if (pivot.kind == both) { // -b conj(b) (1 - (a / b) (c / conj(b)))
-            T const b = pivot.b, other = conj_if(conjugates(), b);
+    for (std::int32_t k = 0; k < plan_->num_blocks(); ++k) {
+        Pivot const& pivot = pivot_[k];
+        bool const is_single = plan_->width(k) == 1;
+        if (!is_single && pair(k).kind == PairKind::both) { // -b conj(b) (1 - (a / b) (c / conj(b)))
+            T const b = pair(k).b, other = conj_if(conjugates(), b);
             multiply(b);
             multiply(other);
-            multiply(times(pivot.a / b, pivot.c / other) - T(1));
+            multiply(times(pivot.a / b, pair(k).c / other) - T(1));
             continue;
         }
         multiply(T(1) / pivot.inverse_a);
-        if (pivot.kind != single) multiply(T(1) / pivot.inverse_c);
+        if (!is_single) multiply(T(1) / pair(k).inverse_c);
     }
     for (Real<T> const scale : scale_) product.log_modulus -= 2 * std::log(static_cast<double>(scale));
     if (std::abs(product.phase) > 0) product.phase /= std::abs(product.phase);
@@ -160,10 +168,10 @@ template <class T> Factors<T> SimplicialLdl<T>::explicit_factors() const {
                 put(lower, plan_->rows[p], *value * (column_scale / scale(plan_->rows[p])));
             lower.col_ptr.push_back(std::ssize(lower.row_ind));
             if (is_cholesky()) continue;
-            T const upper = c == 0 ? pivot.a : conj_if(conjugates(), pivot.b);
+            T const upper = c == 0 ? pivot.a : conj_if(conjugates(), pair(k).b);
             put(diagonal, first, upper / scale(first) / scale(j));
             if (width == 2)
-                put(diagonal, first + 1, (c == 0 ? pivot.b : pivot.c) / scale(first + 1) / scale(j));
+                put(diagonal, first + 1, (c == 0 ? pair(k).b : pair(k).c) / scale(first + 1) / scale(j));
             diagonal.col_ptr.push_back(std::ssize(diagonal.row_ind));
         }
     }
