@@ -230,32 +230,32 @@ template <class T> class LdlPlanner {
     // before.
     bool find_pattern() {
         std::int32_t const blocks = plan_.num_blocks();
-        std::vector<std::int32_t> parent(blocks, -1), mark(blocks, -1), path;
+        std::vector<std::int32_t> parent(blocks, -1), mark(blocks, -1), row(blocks);
         below_.assign(blocks, 0);
         plan_.pattern_ptr.assign(1, 0);
         plan_.nnz_factor = n_;
         for (std::int32_t k = 0; k < blocks; ++k) {
             mark[k] = k;
-            auto const begin = static_cast<std::ptrdiff_t>(plan_.pattern.size());
+            std::int32_t first = blocks; // of the pattern in `row`, which is filled from its end
             for (std::int32_t p = plan_.entry_ptr[k]; p < plan_.entry_ptr[k + 1]; ++p) {
-                path.clear();
+                std::int32_t length = 0;
                 for (std::int32_t j = block_at_[plan_.entries[p].column]; mark[j] != k; j = parent[j]) {
                     mark[j] = k;
-                    path.push_back(j);
+                    row[length++] = j;
                     if (parent[j] < 0) parent[j] = k;
                 }
-                // A path ends below blocks of earlier paths, so it is put before them. It is stored in
-                // reverse here.
-                plan_.pattern.insert(plan_.pattern.end(), path.rbegin(), path.rend());
+                // A path ends below blocks of earlier paths, so it is put before them.
+                while (length > 0) row[--first] = row[--length];
             }
-            std::reverse(plan_.pattern.begin() + begin, plan_.pattern.end());
+            plan_.pattern.insert(plan_.pattern.end(), row.begin() + first, row.end());
             int const width = plan_.width(k);
             plan_.nnz_factor += width - 1;
-            for (auto j = plan_.pattern.begin() + begin; j != plan_.pattern.end(); ++j) {
-                double const columns = plan_.width(*j);
-                plan_.flops += 2 * width * columns * (below_[*j] + width + 1);
-                below_[*j] += width;
-                plan_.nnz_factor += width * plan_.width(*j);
+            for (std::int32_t q = first; q < blocks; ++q) {
+                std::int32_t const j = row[q];
+                double const columns = plan_.width(j);
+                plan_.flops += 2 * width * columns * (below_[j] + width + 1);
+                below_[j] += width;
+                plan_.nnz_factor += width * plan_.width(j);
             }
             if (plan_.nnz_factor > most_positions) return false;
             plan_.pattern_ptr.push_back(static_cast<std::int32_t>(plan_.pattern.size()));
