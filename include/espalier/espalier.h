@@ -666,8 +666,8 @@ ESPALIER_API espalier_status espalier_expand(espalier_solver* solver, espalier_o
  *  @{ */
 
 /** Predicts the factorization on `processes` processes with `threads` threads each (0: the cores of the
- *  topology). ESPALIER_USAGE before espalier_analyze(), for more than 2^20 workers, and for a wrong
- *  `struct_size`. */
+ *  topology). ESPALIER_USAGE before espalier_analyze(), for a factorization without supernodes
+ *  (espalier_set_supernodes()), for more than 2^20 workers, and for a wrong `struct_size`. */
 ESPALIER_API espalier_status espalier_predict(espalier_solver* solver, int processes, int threads,
                                               espalier_prediction* prediction);
 /** Writes the schedule of espalier_predict() as a trace. */

@@ -206,8 +206,8 @@ template <class T> class ESPALIER_API Solver {
                                         MatrixOp op = MatrixOp::none);
 
     /// Prediction of the factorization on `processes` processes with `threads` threads each (0: the cores of
-    /// the topology), after analyze(). Does not change the solver. Error{usage} before analyze(), or for more
-    /// than 2^20 workers.
+    /// the topology), after analyze(). Does not change the solver. Error{usage} before analyze(), for a
+    /// factorization without supernodes (Options::supernodes), or for more than 2^20 workers.
     [[nodiscard]] Prediction predict(int processes, int threads = 0) const;
     /// Does the same as predict() and writes the schedule to `path` as a Pajé trace (compressed if the name
     /// ends in .gz), which contains `matrix_name`. The file appears whole or not at all. Error{io_error}.
@@ -215,8 +215,8 @@ template <class T> class ESPALIER_API Solver {
                                      std::string const& matrix_name = {}) const;
     /// Simulates the factorization task by task on any machine and under any policy, after analyze(). `what`
     /// replaces the options of schedule and placement. Memory on another NUMA node slows tasks down.
-    /// Error{usage} before analyze(), and for a wrong machine or number of threads; {bad_input} and
-    /// {io_error} for the machine file; {io_error} for the trace.
+    /// Error{usage} before analyze(), for a factorization without supernodes, and for a wrong machine or
+    /// number of threads; {bad_input} and {io_error} for the machine file; {io_error} for the trace.
     [[nodiscard]] Prediction simulate(Simulation const& what) const;
     /// Writes what was recorded since the last analyze() or write_trace() with Options::record_trace, as a
     /// Pajé trace like that of write_predicted_trace(). With several processes it is one trace of all, on the

@@ -448,8 +448,8 @@ class Solver:
         self, processes: int = 1, threads: int = 0, trace: Path | None = None, name: str = ""
     ) -> Prediction:
         """Predict the factorization on a machine with the given numbers of processes and of threads in each (0: the
-        cores of the topology). Needs analyze() or factorize(). trace: path of a file for the predicted schedule, in
-        the format of write_trace()."""
+        cores of the topology). Needs analyze() or factorize(), with supernodes="on" for small and very sparse
+        systems. trace: path of a file for the predicted schedule, in the format of write_trace()."""
         work = self._require_work("predict", "analyze")
         processes, threads = count("processes", processes, 1), count("threads", threads, 0)
         path = b"" if trace is None else _file_name(trace)
