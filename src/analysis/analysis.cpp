@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "factor/factorize.hpp"
 #include "scaling/matching.hpp"
 #include "symbolic/block_symbolic.hpp"
@@ -20,6 +22,26 @@ ScalingOptions Analysis<T>::working_options(Factorization kind, Interrupt* inter
     Toggle const scaling =
         options.mixed_precision && options.scaling == Toggle::automatic ? Toggle::on : options.scaling;
     return {kind, options.matching, scaling, options.allow_singular, options.schur, interrupt};
+}
+
+template <class T> void Analysis<T>::match(CscMatrix<T> const& matrix, int threads, Interrupt* interrupt) {
+    if (values != 0) return;
+    values = hash_of_values(matrix, threads);
+    system = ScaledSystem<T>(matrix, working_options(form.kind, interrupt));
+}
+
+template <class T> void Analysis<T>::note_matching(AnalysisContext const& context) const {
+    bool const is_given = has_given_order(options.ordering);
+    if (system.is_permuted())
+        context.note(fmt::format(
+            "rows permuted{} by a maximum-product matching{}", system.is_scaled() ? " and scaled" : "",
+            options.matching == Toggle::on ? "" : ": the diagonal has zero or weak entries"));
+    else if (!system.pairs().empty())
+        context.note(fmt::format("{} pairs of rows {} by a maximum-product matching{}", system.pairs().size(),
+                                 is_given ? "found" : "kept together for 2x2 pivots,",
+                                 is_given ? ", but not kept together by the requested ordering" : ""));
+    else if (system.is_scaled())
+        context.note("rows and columns scaled by powers of two");
 }
 
 template <class T> bool Analysis<T>::may_delay(Pivoting pivoting) const {

@@ -27,6 +27,8 @@
 
 namespace espalier {
 
+struct AnalysisContext;
+
 template <class T> struct Analysis {
     /// The memory of a process besides panels and values.
     struct Needs {
@@ -46,7 +48,8 @@ template <class T> struct Analysis {
     std::uint64_t values = 0;   ///< Hash of the values that were scaled or matched, or 0.
     Options options;            ///< The options at the time of the analysis.
     FactorForm form;
-    std::string reason; ///< The note of the report on the choice of this form.
+    std::string reason;      ///< The note of the report on the choice of this form.
+    bool llh_failed = false; ///< Whether llh was chosen, but failed for the values of a factorization.
     ScaledSystem<T> system;
     OrderingMethod ordering = OrderingMethod::dissection; ///< The method that ordered the unknowns.
     std::optional<IncompleteOptions> incomplete; ///< Set for an incomplete factorization; the rest is empty.
@@ -105,6 +108,11 @@ template <class T> struct Analysis {
     [[nodiscard]] FactorizationChoice choose_kind(CscMatrix<T> const& matrix) const;
     /// The scaling options for a factorization of this kind.
     [[nodiscard]] ScalingOptions working_options(Factorization kind, Interrupt* interrupt) const;
+    /// Chooses the scales and the matching of the working system for `form`, unless this has been done.
+    /// Error{singular}, {cancelled}.
+    void match(CscMatrix<T> const& matrix, int threads, Interrupt* interrupt);
+    /// Notes them, if there are any.
+    void note_matching(AnalysisContext const& context) const;
     /// Whether a matching for the values of `matrix`, which has the same pattern, differs from the matching
     /// of this analysis, or its scales differ much. Error{cancelled}.
     [[nodiscard]] bool has_stale_scaling(CscMatrix<T> const& matrix, Interrupt* interrupt) const;
@@ -124,6 +132,11 @@ template <class T> struct Analysis {
     [[nodiscard]] std::uint64_t call_bytes(Planned const& of, CallMemory const& call, Scalar factor_scalar,
                                            Index process) const;
 };
+
+/// Whether the order of single rows is requested, so that pairs of rows are not kept together.
+inline bool has_given_order(OrderingMethod method) {
+    return method == OrderingMethod::natural || method == OrderingMethod::user;
+}
 
 /// The environment of an analysis.
 struct AnalysisContext {

@@ -1,6 +1,4 @@
 // The steps of an analysis.
-#include <algorithm>
-#include <cmath>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -10,11 +8,11 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "analysis/analysis.hpp"
+#include "analysis/options_without_effect.hpp"
+#include "analysis/plan_without_supernodes.hpp"
 #include "analysis/structure_job.hpp"
-#include "core/names.hpp"
 #include "core/progress.hpp"
 #include "core/timer.hpp"
 #include "incomplete/row_order.hpp"
@@ -22,7 +20,6 @@
 #include "machine/calibrate.hpp"
 #include "matrix/adjacency.hpp"
 #include "matrix/convert.hpp"
-#include "scaling/matching.hpp"
 
 namespace espalier {
 
@@ -50,18 +47,6 @@ void require_schur_unknowns(std::vector<Index> const& schur, Index n) {
     }
 }
 
-// Throws Error{singular} with the number of an empty row or column and the structural rank.
-template <class T> void require_entries_in_every_row(CscMatrix<T> const& matrix, std::span<Index const> kept,
-                                                     Interrupt* interrupt) {
-    try {
-        require_no_empty_row(matrix, kept);
-    } catch (Error const& error) {
-        Index const rank = maximum_product_matching(matrix, interrupt).structural_rank;
-        throw Error(error.status(),
-                    fmt::format("{}; its structural rank is {} of {}", error.what(), rank, matrix.cols));
-    }
-}
-
 // The ordering of an incomplete factorization, as a job for a thread in the background. It owns all its data,
 // because it may outlive the call that was cancelled.
 template <class T> struct RowOrderJob {
@@ -70,25 +55,6 @@ template <class T> struct RowOrderJob {
     OrderingOptions ordering;
     std::shared_ptr<Interrupt> interrupt;
     RowOrder order;
-};
-
-// Options as a user spells them, such as "levels 2".
-class GivenOptions {
-  public:
-    template <class Value> void add(std::string_view name, Value const& value) {
-        if constexpr (std::is_enum_v<Value>)
-            texts_.push_back(fmt::format("{} {}", name, spellings<Value>[static_cast<std::size_t>(value)]));
-        else
-            texts_.push_back(fmt::format("{} {}", name, value));
-    }
-    /// Adds the option unless it has its default.
-    template <class Value> void add(std::string_view name, Value const& value, Value const& usual) {
-        if (value != usual) add(name, value);
-    }
-    [[nodiscard]] std::vector<std::string> const& texts() const { return texts_; }
-
-  private:
-    std::vector<std::string> texts_;
 };
 
 // The steps of an analysis. Each reads the results of the steps before it.
@@ -102,10 +68,10 @@ template <class T> class Analyzer {
     Analysis<T> run() {
         validate();
         choose_kind();
-        note_options_without_effect();
-        if (goes_without_supernodes()) return std::move(analysis_);
+        for (std::string const& note : options_without_effect(options_, analysis_.form)) context_.note(note);
+        if (plan_without_supernodes(matrix_, context_, analysis_)) return std::move(analysis_);
         machine_ = context_.machine();
-        if (!options_.allow_singular) require_entries_in_every_row(matrix_, options_.schur, &interrupt_);
+        if (!options_.allow_singular) require_no_empty_row(matrix_, options_.schur, &interrupt_);
         scale_and_match();
         if (options_.method == SolveMethod::ilu) {
             require_runtime(options_.runtime);
@@ -144,194 +110,10 @@ template <class T> class Analyzer {
         analysis_.form.kind = choice.kind;
     }
 
-    // Whether the options allow a factorization without supernodes, and do not describe one with them.
-    bool may_go_without_supernodes() {
-        FactorForm const& form = analysis_.form;
-        if (options_.supernodes == Toggle::on || options_.method != SolveMethod::direct) return false;
-        bool const is_stored_right = form.has_upper() == (matrix_.symmetry == Symmetry::general);
-        static Options const usual;
-        bool const is_usual =
-            (options_.matching == usual.matching || (options_.matching == Toggle::on && form.has_d())) &&
-            options_.scaling == usual.scaling && options_.schedule == usual.schedule &&
-            options_.splitting == usual.splitting && options_.pivoting == usual.pivoting &&
-            options_.pivot_threshold == usual.pivot_threshold &&
-            options_.max_block_width == usual.max_block_width &&
-            options_.min_block_width == usual.min_block_width &&
-            options_.amalgamation_fill == usual.amalgamation_fill;
-        bool const may_order =
-            options_.ordering == OrderingMethod::automatic || options_.ordering == OrderingMethod::amd;
-        char const* const need = form.kind == Factorization::llt        ? "lu, llh, ldlt or ldlh"
-                                 : !is_stored_right && form.has_upper() ? "a matrix that is stored in full"
-                                 : !is_stored_right        ? "a matrix that is stored as a triangle"
-                                 : context_.processes > 1  ? "one process"
-                                 : !options_.schur.empty() ? "no Schur complement"
-                                 : analysis_.factors_narrow(options_.mixed_precision)
-                                     ? "factors in the precision of the matrix"
-                                 : options_.allow_singular    ? "allow-singular off"
-                                 : options_.record_trace      ? "no trace"
-                                 : !options_.topology.empty() ? "the topology of this machine"
-                                 : !form.has_upper() && !(is_usual && may_order)
-                                     ? "the default matching, scaling, pivoting, block widths and ordering"
-                                     : nullptr;
-        bool const is_asked = options_.supernodes == Toggle::off;
-        if (need && is_asked)
-            context_.note(fmt::format("supernodes are used: a factorization without them needs {}", need));
-        if (need || is_asked) return !need;
-        return may_order && is_usual;
-    }
-
-    bool goes_without_supernodes() {
-        if (!may_go_without_supernodes()) return false;
-        ProgressScope const progress(options_.progress, "ordering", 0);
-        Timer const timer;
-        bool const is_planned = analysis_.form.has_upper() ? plans_simplicial_lu()
-                                : analysis_.form.has_d()   ? plans_simplicial_ldl()
-                                                           : plans_simplicial_cholesky();
-        if (!is_planned) return false;
-        analysis_.cost_model = "default";
-        analysis_.ordering_s = timer.seconds();
-        analysis_.working_entries = matrix_.stored();
-        interrupt_.check();
-        return true;
-    }
-
-    bool plans_simplicial_lu() {
-        bool const is_natural = options_.ordering == OrderingMethod::natural;
-        auto plan = plan_simplicial_lu({matrix_.col_ptr, matrix_.row_ind}, !is_natural, chooses_supernodes());
-        if (!plan) return false;
-        Index const rank = plan->form.structural_rank;
-        if (rank < matrix_.cols) require_entries_in_every_row(matrix_, options_.schur, &interrupt_);
-        if (rank < matrix_.cols)
-            throw Error(Status::singular,
-                        fmt::format("the matrix is structurally singular: its structural rank is {} of {}",
-                                    rank, matrix_.cols));
-        analysis_.ordering = is_natural ? OrderingMethod::natural : OrderingMethod::amd;
-        analysis_.simplicial_lu = std::move(plan);
-        return true;
-    }
-
-    // Whether supernodes are used if they are faster.
-    [[nodiscard]] bool chooses_supernodes() const { return options_.supernodes == Toggle::automatic; }
-
-    // Whether a plan of llh is likely to be used. Its time is a large part of an analysis with supernodes.
-    // Forests and networks with few cycles have little fill, grids of a few thousand rows too, meshes of a
-    // few hundred.
-    [[nodiscard]] bool may_have_little_fill() const {
-        constexpr Offset few_entries = 2000;
-        constexpr double most = 40'000;
-        auto const n = static_cast<double>(matrix_.cols);
-        double const neighbors = 2 * static_cast<double>(matrix_.stored() - matrix_.cols) / std::max(n, 1.0);
-        return matrix_.stored() <= few_entries || n * std::pow(std::max(neighbors - 2, 0.0), 4) <= most;
-    }
-
-    bool plans_simplicial_cholesky() {
-        if (chooses_supernodes() && !may_have_little_fill()) return false;
-        if (options_.factorization != Factorization::automatic) // which chose llh for a positive diagonal
-            require_entries_in_every_row(matrix_, {}, &interrupt_);
-        return take_plan(plan_simplicial_cholesky(matrix_, chooses_supernodes()));
-    }
-
-    // Larger systems are factorized faster with supernodes, and their plan takes as long as an ordering.
-    bool plans_simplicial_ldl() {
-        constexpr Offset most_entries = 20'000;
-        if (chooses_supernodes() && matrix_.stored() > most_entries) return false;
-        auto plan = options_.matching == Toggle::on
-                        ? std::nullopt
-                        : plan_simplicial_ldl(matrix_, nullptr, chooses_supernodes());
-        if (!plan) plan = plan_matched_ldl();
-        if (!plan && options_.supernodes == Toggle::off)
-            context_.note("supernodes are used: rows with a weak diagonal have no partners for 2 x 2 pivots");
-        return take_plan(std::move(plan));
-    }
-
-    bool take_plan(std::optional<LdlPlan> plan) {
-        if (!plan) return false;
-        if (plan->is_matched) note_matching();
-        analysis_.system = {}; // these factors have their own scales
-        analysis_.ordering = OrderingMethod::amd;
-        analysis_.simplicial_ldl = std::move(plan);
-        return true;
-    }
-
-    std::optional<LdlPlan> plan_matched_ldl() {
-        require_entries_in_every_row(matrix_, options_.schur, &interrupt_);
-        match();
-        if (!analysis_.system.is_matched()) return std::nullopt;
-        MatchedRows const matched{analysis_.system.pairs(), analysis_.system.choice().row_scale};
-        return plan_simplicial_ldl(matrix_, &matched, chooses_supernodes());
-    }
-
-    // Chooses scales and a matching, unless this has been done.
-    void match() {
-        if (std::exchange(is_matched_, true)) return;
-        analysis_.values = hash_of_values(matrix_, workers());
-        analysis_.system =
-            ScaledSystem<T>(matrix_, analysis_.working_options(analysis_.form.kind, &interrupt_));
-    }
-
     void scale_and_match() {
-        match();
-        note_matching();
+        analysis_.match(matrix_, workers(), &interrupt_);
+        analysis_.note_matching(context_);
         interrupt_.check();
-    }
-
-    void note_matching() {
-        ScaledSystem<T> const& system = analysis_.system;
-        if (system.is_permuted())
-            context_.note(fmt::format(
-                "rows permuted{} by a maximum-product matching{}", system.is_scaled() ? " and scaled" : "",
-                options_.matching == Toggle::on ? "" : ": the diagonal has zero or weak entries"));
-        else if (!system.pairs().empty())
-            context_.note(
-                fmt::format("{} pairs of rows {} by a maximum-product matching{}", system.pairs().size(),
-                            has_given_order() ? "found" : "kept together for 2x2 pivots,",
-                            has_given_order() ? ", but not kept together by the requested ordering" : ""));
-        else if (system.is_scaled())
-            context_.note("rows and columns scaled by powers of two");
-    }
-
-    // Notes options that were given, and that the method or the factorization does not have.
-    void note_options_without_effect() {
-        if (options_.method == SolveMethod::ilu) return note_options_of_column_blocks();
-        static Options const usual;
-        GivenOptions incomplete, pivots;
-        incomplete.add("levels", options_.levels, usual.levels);
-        incomplete.add("block-size", options_.block_size, usual.block_size);
-        incomplete.add("coarsen", options_.coarsen, usual.coarsen);
-        incomplete.add("runtime", options_.runtime, usual.runtime);
-        note_without_effect(incomplete, "method direct");
-        // llh that was not asked for may be replaced by ldlh, which has pivots.
-        bool const has_pivots = options_.factorization == Factorization::automatic ||
-                                analysis_.form.has_d() || analysis_.form.has_upper();
-        // With `condition`, columns may be delayed in any case.
-        bool const may_delay = options_.pivoting != Pivoting::static_pivots || options_.condition;
-        if (!has_pivots) pivots.add("pivoting", options_.pivoting, usual.pivoting);
-        if (!has_pivots || !may_delay)
-            pivots.add("pivot-tolerance", options_.pivot_tolerance, usual.pivot_tolerance);
-        note_without_effect(pivots, has_pivots ? "pivoting static" : to_string(options_.factorization));
-    }
-
-    // Incomplete factors have neither column blocks nor an elimination tree, and run in the order of lists by
-    // default.
-    void note_options_of_column_blocks() {
-        static Options const usual;
-        GivenOptions given;
-        if (options_.schedule == SchedulePolicy::automatic) given.add("schedule", options_.schedule);
-        given.add("split", options_.splitting, usual.splitting);
-        given.add("subtrees-per-worker", options_.subtrees_per_worker, usual.subtrees_per_worker);
-        given.add("max-block-width", options_.max_block_width, usual.max_block_width);
-        given.add("min-block-width", options_.min_block_width, usual.min_block_width);
-        if (options_.supernodes == Toggle::off) given.add("supernodes", options_.supernodes);
-        given.add("pivoting", options_.pivoting, usual.pivoting);
-        given.add("pivot-tolerance", options_.pivot_tolerance, usual.pivot_tolerance);
-        note_without_effect(given, "method ilu");
-    }
-
-    void note_without_effect(GivenOptions const& given, std::string_view with) {
-        auto const& texts = given.texts();
-        if (!texts.empty())
-            context_.note(fmt::format("{} {} no effect with {}", fmt::join(texts, ", "),
-                                      texts.size() == 1 ? "has" : "have", with));
     }
 
     void order_rows() {
@@ -367,11 +149,6 @@ template <class T> class Analyzer {
         return std::move(job->order);
     }
 
-    // Whether the order of single rows is requested, so that pairs of rows are not kept together.
-    [[nodiscard]] bool has_given_order() const {
-        return options_.ordering == OrderingMethod::natural || options_.ordering == OrderingMethod::user;
-    }
-
     OrderingOptions ordering_options() {
         OrderingMethod const usual =
             options_.method == SolveMethod::ilu ? OrderingMethod::natural : OrderingMethod::dissection;
@@ -385,8 +162,8 @@ template <class T> class Analyzer {
         return ordering;
     }
 
-    void order_and_factorize_symbolically() {
-        auto const job = std::make_shared<StructureJob>();
+    std::shared_ptr<StructureJob> make_structure_job() {
+        auto job = std::make_shared<StructureJob>();
         job->max_bytes = context_.max_bytes;
         require_memory(graph_bytes(), context_.max_bytes, "the analysis");
         {
@@ -400,12 +177,17 @@ template <class T> class Analyzer {
         job->schur = options_.schur;
         job->ordering = ordering_options();
         job->chooses = options_.ordering == OrderingMethod::automatic;
-        if (context_.earlier && !has_given_order() &&
+        if (context_.earlier && !has_given_order(options_.ordering) &&
             std::ssize(context_.earlier->tree.inverse) == matrix_.cols)
             job->earlier = context_.earlier;
         job->symbolic = symbolic_options(options_);
         job->symbolic.interrupt = &interrupt_;
         job->interrupt = context_.interrupt;
+        return job;
+    }
+
+    void order_and_factorize_symbolically() {
+        std::shared_ptr<StructureJob> const job = make_structure_job();
         run_step("ordering", trace::Kind::ordering, [job] { job->order_vertices(); });
         run_step("symbolic factorization", trace::Kind::symbolic, [job] { job->find_supernodes(); });
         if (job->is_badly_adapted()) order_again(job, OrderingMethod::dissection);
@@ -546,7 +328,6 @@ template <class T> class Analyzer {
     AnalysisContext const& context_;
     Interrupt& interrupt_;
     MachineModel machine_; // unknown to factorizations without supernodes
-    bool is_matched_ = false; // whether analysis_.system is chosen
     Analysis<T> analysis_;
 };
 

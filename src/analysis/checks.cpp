@@ -11,6 +11,7 @@
 #include "core/all_parts.hpp"
 #include "matrix/entries.hpp"
 #include "matrix/norms.hpp"
+#include "scaling/matching.hpp"
 
 namespace espalier {
 
@@ -116,8 +117,16 @@ template <class T, class Counts> void require_rows_with(CscMatrix<T> const& a, s
 
 } // namespace
 
-template <class T> void require_no_empty_row(CscMatrix<T> const& a, std::span<Index const> kept) {
-    require_rows_with(a, kept, 1, [](T) { return true; }, "has no entry");
+template <class T>
+void require_no_empty_row(CscMatrix<T> const& a, std::span<Index const> kept, Interrupt* interrupt) {
+    try {
+        auto const any = [](T) { return true; };
+        require_rows_with(a, kept, 1, any, "has no entry");
+    } catch (Error const& error) {
+        Index const rank = maximum_product_matching(a, interrupt).structural_rank;
+        throw Error(error.status(),
+                    fmt::format("{}; its structural rank is {} of {}", error.what(), rank, a.cols));
+    }
 }
 
 template <class T> void require_no_zero_row(CscMatrix<T> const& a, std::span<Index const> kept, int threads) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "core/interrupt.hpp"
 #include "core/scalar.hpp"
 #include "espalier/matrix.hpp"
 #include "espalier/options.hpp"
@@ -23,8 +24,10 @@ void require_block_widths(ScheduleSettings const& settings, std::string_view das
 template <class T> void require_square(CscMatrix<T> const& a);
 
 /// Error{singular} if a row or column has no stored entry (empty) or only zeros, except for the `kept`
-/// unknowns of a Schur complement, which has the same row.
-template <class T> void require_no_empty_row(CscMatrix<T> const& a, std::span<Index const> kept);
+/// unknowns of a Schur complement, which has the same row. For an empty one, the message has the structural
+/// rank, whose computation may throw Error{cancelled}.
+template <class T>
+void require_no_empty_row(CscMatrix<T> const& a, std::span<Index const> kept, Interrupt* interrupt);
 template <class T>
 void require_no_zero_row(CscMatrix<T> const& a, std::span<Index const> kept, int threads = 1);
 

@@ -22,26 +22,6 @@ constexpr Offset most_small_entries = 20'000;
 
 } // namespace
 
-template <class T> void Solver<T>::State::take_note(std::string text) {
-    if (options.log) options.log(text);
-    report.notes.push_back(std::move(text));
-}
-
-// On process 0. New values may lead to another choice than the analysis made.
-template <class T> void Solver<T>::State::replace_note_on_choice(std::string const& reason) {
-    if (reason == analysis_->reason) return;
-    if (options.log) options.log(reason);
-    std::ranges::replace(report.notes, analysis_->reason, reason);
-    analysis_->reason = reason;
-}
-
-template <class T> void Solver<T>::State::drop_notes_on_factors() {
-    std::erase_if(report.notes, [&](std::string const& note) {
-        return std::ranges::find(notes_on_factors_, note) != notes_on_factors_.end();
-    });
-    notes_on_factors_.clear();
-}
-
 template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
     unavoidable_pivots_ = 0;
     unavoidable_error_ = 0;
@@ -70,8 +50,8 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
         chosen.max_memory = options.max_memory;
         analyze(matrix, chosen);
     }
-    note("auto chose {}: {}", is_direct ? "direct" : "ilu", choice.reason);
-    notes_of_analysis_ = report.notes.size();
+    notes_.add("auto chose {}: {}", is_direct ? "direct" : "ilu", choice.reason);
+    notes_.end_analysis();
 }
 
 template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix, Options const& with) {
@@ -89,21 +69,21 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix, Op
             {report.processes,
              [this] { return machine_model(context_.topology(), report.processes, report.threads); },
              context_.shared_interrupt(), context_.background(), context_.phases(),
-             [this](std::string const& text) { note(text); }, options.max_memory,
+             [this](std::string const& text) { notes_.add(text); }, options.max_memory,
              context_.processes_of_a_computer(), std::move(earlier)});
         pattern_ = analysis_->pattern;
         report_analysis(resident);
         require_memory(context_.largest_sum_of_a_computer(memory_needs()), with.max_memory);
-        return System{matrix.cols,
-                      std::ssize(with.schur),
-                      with.allow_singular,
-                      with.factorization == Factorization::automatic,
-                      analysis_->incomplete.has_value(),
-                      analysis_->is_simplicial()};
+        return AnalyzedSystem{matrix.cols,
+                              std::ssize(with.schur),
+                              with.allow_singular,
+                              with.factorization == Factorization::automatic,
+                              analysis_->incomplete.has_value(),
+                              analysis_->is_simplicial()};
     });
     prepare_inverse(matrix, with.max_memory);
     report.analysis.total_s = timer.seconds();
-    notes_of_analysis_ = report.notes.size();
+    notes_.end_analysis();
     context_.sample_memory();
 }
 
@@ -119,7 +99,7 @@ template <class T> void Solver<T>::State::begin_reports() {
     report.refine = {};
     report.incomplete = {};
     report.incomplete.coarsen = report.incomplete.runtime = "none";
-    report.notes.clear();
+    notes_.clear();
 }
 
 // On process 0, which had `resident` bytes in use before the analysis.
@@ -154,6 +134,8 @@ void Solver<T>::State::prepare_inverse(CscMatrix<T> const& matrix, std::uint64_t
         } else {
             vectors_.emplace(context_, factor_.prepare(analysis_ ? &*analysis_ : nullptr));
             refiner_.emplace(context_, factor_, *vectors_);
+            supernodal_.emplace(context_, options, *system_, analysis_ ? &*analysis_ : nullptr, factor_,
+                                *refiner_, report, notes_);
             if (context_.is_alone()) {
                 working_.set(matrix, analysis_->system);
                 prepare_assembly(matrix);
@@ -191,6 +173,7 @@ DistributedRows Solver<T>::State::prepare_incomplete(CscMatrix<T> const& matrix,
 
 template <class T> void Solver<T>::State::drop_analysis() {
     factorized_ = false;
+    supernodal_.reset();
     refiner_.reset();
     vectors_.reset();
     factor_.clear();
@@ -225,7 +208,9 @@ template <class T> Determinant<T> Solver<T>::State::determinant() {
 
 template <class T> DenseMatrix<T> Solver<T>::State::schur_complement() {
     require("schur_complement", {Need::schur});
-    return factor_.schur_complement(kept_unknowns());
+    std::span<Index const> kept;
+    if (analysis_) kept = analysis_->options.schur;
+    return factor_.schur_complement(kept);
 }
 
 template <class T> Solver<T>::Solver(Options options) : Solver(std::move(options), Communicator()) {}

@@ -1,6 +1,5 @@
 // Collective calls of a solver. At the beginning all processes adopt the settings of process 0, and processes
 // that follow receive the name of the call. At the end all processes receive the report of process 0.
-#include <algorithm>
 #include <utility>
 
 #include "analysis/checks.hpp"
@@ -12,8 +11,9 @@
 namespace espalier {
 
 template <class T> Solver<T>::State::State(Options given, Communicator processes, bool follows)
-    : context_(given.topology, processes), calls_(std::move(processes)), factor_(context_),
-      simplicial_(context_), incomplete_(context_), working_(!context_.is_alone()) {
+    : context_(given.topology, processes), notes_(context_, options, report.notes),
+      calls_(std::move(processes)), factor_(context_), simplicial_(context_), incomplete_(context_),
+      working_(!context_.is_alone()) {
     if (follows && context_.is_root())
         throw Error(Status::usage, "process 0 makes the calls and cannot follow");
     some_follow_ = max(context_.comm(), std::int64_t{follows}) > 0;
@@ -99,9 +99,7 @@ template <class T> void Solver<T>::State::adopt(CallSettings const& settings) {
     copy_options(settings, options);
     context_.set_threads(report.threads, options.bind_threads);
     if (options.max_memory > 0) factor_.release_workspace(); // the limit counts the memory of each call alone
-    std::string const fewer = context_.begin_call(options);
-    bool const is_new = std::find(report.notes.begin(), report.notes.end(), fewer) == report.notes.end();
-    if (!fewer.empty() && is_new) note(fewer);
+    notes_.add_once(context_.begin_call(options));
     report.comm_threads = context_.comm_threads();
 }
 
@@ -113,7 +111,7 @@ template <class T> void Solver<T>::State::share_report() {
     auto const peak = context_.on_all([] { return static_cast<std::int64_t>(peak_rss_bytes()); });
     auto const peaks = all_gather(context_.comm(), peak);
     report = context_.on_root([&] {
-        if (log_problem_) throw *std::exchange(log_problem_, std::nullopt);
+        notes_.throw_problem();
         report.peak_memory_of_process.assign(peaks.begin(), peaks.end());
         return report;
     });

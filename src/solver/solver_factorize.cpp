@@ -1,7 +1,12 @@
-// Numeric factorization in espalier::Solver: chooses the factorization, the precision and the scaling for the
-// values of a matrix, falls back if an attempt fails, and tests for singularity.
+// Numeric factorization in espalier::Solver: chooses its kind and the scales for the values of a matrix. If
+// factors fail or are poor, others follow:
+//
+//     without supernodes: another kind, pivots of a matching, or supernodes;
+//     with supernodes: those of a new analysis, if the matching or the scales were made for other values,
+//         then delayed columns, and then stricter pivots.
+//
+// SupernodalFactorization has the attempts with one analysis.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
@@ -10,23 +15,12 @@
 #include "analysis/choose.hpp"
 #include "core/timer.hpp"
 #include "kernels/blas.hpp"
-#include "matrix/convert.hpp"
-#include "matrix/norms.hpp"
 #include "options/report_table.hpp"
 #include "solver/solver_state.hpp"
 
 namespace espalier {
 
 namespace {
-
-std::string replaced_pivots(Index count) {
-    return fmt::format("{} pivot{} replaced", count, count == 1 ? " was" : "s were");
-}
-
-std::string inaccurate_factors(double error, Index replaced) {
-    return fmt::format("the factors are inaccurate, because {} (backward error {:.1e})",
-                       replaced > 0 ? replaced_pivots(replaced) : "entries grew in the elimination", error);
-}
 
 /// With the last shift, 524, nearly all matrices are diagonally dominant.
 constexpr int most_restarts = 20;
@@ -51,41 +45,36 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
         unavoidable_pivots_ = report.factor.pivots_replaced;
     }
     unavoidable_error_ = last.error;
-    if (last.is_useless() && may_grow() && can_delay()) {
+    if (last.is_useless() && supernodal_ && supernodal_->can_avoid_growth()) {
         auto const reason = [&] {
             return last.problem ? last.problem->what() : inaccurate_factors(last.error, last.replaced);
         };
-        if (!may_have_delayed_) last = attempt(matrix, {reason});
+        if (!supernodal_->may_have_delayed()) last = attempt(matrix, {.why_delays = reason});
         // Entries may also grow with delayed columns, by up to 1 / u in each step. Other pivots do not help
         // if the matrix is singular.
         bool const has_grown =
             last.problem ? last.problem->status() == Status::inaccurate : last.is_useless();
-        if (has_grown && options.pivot_tolerance < strictest_tolerance())
-            last = attempt(matrix, {reason, true});
+        if (has_grown && options.pivot_tolerance < supernodal_->strictest_tolerance())
+            last = attempt(matrix, {.why_delays = reason, .is_strict = true});
     }
     if (last.problem) throw *last.problem;
     if (last.is_useless())
-        note_made_by([&] {
+        notes_.add_made_by([&] {
             return inaccurate_factors(last.error, last.replaced) +
                    "; matching on, or pivoting delayed without split 2d, may avoid this";
         });
 }
 
 // Factorizes with the current analysis. Returns errors that are due to pivots and throws the others.
-template <class T> auto Solver<T>::State::attempt(CscMatrix<T> const& matrix, Delay const& delay) -> Attempt {
-    std::optional<Error> const problem = error_of([&] { factorize_values(matrix, delay); });
+template <class T> auto Solver<T>::State::attempt(CscMatrix<T> const& matrix, FactorDemand const& demand)
+    -> Attempt {
+    std::optional<Error> const problem = error_of([&] { factorize_values(matrix, demand); });
     if (!problem) return {{}, refiner_->errors_of_factors().backward, report.factor.pivots_replaced};
     bool const is_wrong_kind =
         problem->status() == Status::not_positive_definite && system_->is_simplicial && system_->chooses;
     if (problem->status() != Status::singular && problem->status() != Status::inaccurate && !is_wrong_kind)
         throw *problem;
     return {problem, 0, 0};
-}
-
-// Whether entries may grow without bound in the elimination.
-template <class T> bool Solver<T>::State::may_grow() const {
-    return !system_->is_incomplete && !system_->is_simplicial && system_->kept == 0 &&
-           (form_.has_d() || form_.has_upper());
 }
 
 // The options of the last analysis, with the functions of the current call.
@@ -100,9 +89,9 @@ template <class T> Options Solver<T>::State::options_of_analysis() const {
 // Repeats the analysis if the matching was made for other values and leads to poor pivots.
 template <class T> void Solver<T>::State::analyze_again(CscMatrix<T> const& matrix) {
     analyze(matrix, options_of_analysis());
-    note("analyzed again: the matching or the scales of rows and columns were made for other values, and the "
-         "pivots were too small");
-    notes_of_analysis_ = report.notes.size();
+    notes_.add("analyzed again: the matching or the scales of rows and columns were made for other values, "
+               "and the pivots were too small");
+    notes_.end_analysis();
 }
 
 // Whether the factorization without supernodes failed or is doubtful, so that another one has to follow.
@@ -122,7 +111,7 @@ void Solver<T>::State::factorize_in_another_way(CscMatrix<T> const& matrix, Atte
         indefinite.factorization = is_hermitian ? Factorization::ldlh : Factorization::ldlt;
         std::string const kind = to_string(indefinite.factorization);
         factorize_again(matrix, indefinite, fmt::format("{}: {}", kind, attempt.problem->what()));
-        replace_note_on_choice(fmt::format("auto chose {}: llh failed", kind));
+        notes_.replace(analysis_->reason, fmt::format("auto chose {}: llh failed", kind));
         report.factor.fell_back = true;
         return;
     }
@@ -152,8 +141,8 @@ void Solver<T>::State::factorize_by_supernodes(CscMatrix<T> const& matrix, char 
 template <class T> void Solver<T>::State::factorize_again(CscMatrix<T> const& matrix, Options const& with,
                                                           std::string const& what_and_why) {
     analyze(matrix, with);
-    note("analyzed again with {}", what_and_why);
-    notes_of_analysis_ = report.notes.size();
+    notes_.add("analyzed again with {}", what_and_why);
+    notes_.end_analysis();
     factorize(matrix);
 }
 
@@ -175,16 +164,15 @@ template <class T> void Solver<T>::State::choose_simplicial_kind(CscMatrix<T> co
     FactorizationChoice const choice = analysis_->choose_kind(matrix);
     bool const is_hermitian = choice.kind == Factorization::ldlh || choice.kind == Factorization::llh;
     analysis_->form.kind = is_hermitian ? Factorization::ldlh : Factorization::ldlt;
-    replace_note_on_choice(choice.kind == analysis_->form.kind ? choice.reason
-                                                               : "auto chose ldlh: Hermitian");
+    notes_.replace(analysis_->reason,
+                   choice.kind == analysis_->form.kind ? choice.reason : "auto chose ldlh: Hermitian");
     simplicial_.ldl().set_kind(analysis_->form.kind);
 }
 
 template <class T> void Solver<T>::State::drop_reports_on_factors() {
     report.factor = {};
     report.refine = {};
-    report.notes.resize(std::min(report.notes.size(), notes_of_analysis_));
-    notes_on_factors_.clear();
+    notes_.drop_after_analysis();
 }
 
 // Allocates nothing if the pivots of the last factorization are reused.
@@ -198,38 +186,44 @@ template <class T> void Solver<T>::State::factorize_simplicial(CscMatrix<T> cons
     choose_simplicial_kind(matrix);
     form_ = analysis_->form;
     report.factorization = form_.kind;
-    Timer const numeric;
-    // Factors with delayed columns need no refinement, with or without supernodes.
-    SimplicialLimits limits{.bytes = options.max_memory};
-    if (options.pivoting == Pivoting::delayed) limits.growth = 1 / options.pivot_tolerance;
-    if (analysis_->simplicial_lu && analysis_->options.supernodes == Toggle::automatic)
-        limits.entries = most_entries(*analysis_->simplicial_lu);
-    report.factor.pivots_reused = simplicial_.factorize(matrix, options.pivot_threshold, limits);
-    report.factor.time_s = numeric.seconds();
-    report.factor.scalar = scalar_of<T>;
-    report.factor.gflops = report.factor.time_s > 0 ? report.analysis.flops / report.factor.time_s / 1e9 : 0;
-    if (form_.has_d() && simplicial_.ldl().has_signs())
-        report.factor.negative_pivots = simplicial_.ldl().inertia().negative;
-    Index const replaced = report.factor.pivots_replaced = simplicial_.pivots_replaced();
-    if (replaced > 0) {
-        require_no_zero_row(matrix, {});
-        note("{} pivots were too small and replaced", replaced);
-    }
-    refiner_->examine(simplicial_.smallest_pivot(), replaced, matrix);
-    report_singularity();
+    compute_simplicial(matrix);
+    refiner_->examine(simplicial_.smallest_pivot(), report.factor.pivots_replaced, matrix);
+    report_singularity<T>(refiner_->singularity(), system_->kept, report.factor, notes_);
     report.factor.total_s = timer.seconds();
     report.factor.assembly_s = report.factor.total_s - report.factor.time_s;
     if (options.condition) {
-        require_memory_of_condition();
         refiner_->set_matrix(matrix);
-        take_condition(refiner_->reciprocal_condition());
+        estimate_condition();
     }
     factorized_ = true;
     // Reading the peak is a system call, which would take a large part of a fast refactorization.
     if (!report.factor.pivots_reused) report.peak_memory_bytes = peak_memory();
 }
 
-template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& matrix, Delay const& delay) {
+// Computes the numbers of a factorization without supernodes, and reports them.
+template <class T> void Solver<T>::State::compute_simplicial(CscMatrix<T> const& matrix) {
+    FactorReport& out = report.factor;
+    Timer const timer;
+    // Factors with delayed columns need no refinement, with or without supernodes.
+    SimplicialLimits limits{.bytes = options.max_memory};
+    if (options.pivoting == Pivoting::delayed) limits.growth = 1 / options.pivot_tolerance;
+    if (analysis_->simplicial_lu && analysis_->options.supernodes == Toggle::automatic)
+        limits.entries = most_entries(*analysis_->simplicial_lu);
+    out.pivots_reused = simplicial_.factorize(matrix, options.pivot_threshold, limits);
+    out.time_s = timer.seconds();
+    out.scalar = scalar_of<T>;
+    out.gflops = out.time_s > 0 ? report.analysis.flops / out.time_s / 1e9 : 0;
+    if (form_.has_d() && simplicial_.ldl().has_signs())
+        out.negative_pivots = simplicial_.ldl().inertia().negative;
+    out.pivots_replaced = simplicial_.pivots_replaced();
+    if (out.pivots_replaced == 0) return;
+    require_no_zero_row(matrix, {});
+    notes_.add("{} pivot{} too small and replaced", out.pivots_replaced,
+               out.pivots_replaced == 1 ? " was" : "s were");
+}
+
+template <class T>
+void Solver<T>::State::factorize_values(CscMatrix<T> const& matrix, FactorDemand const& demand) {
     factorized_ = false; // also if the matrix is refused
     if (system_->is_simplicial) return factorize_simplicial(matrix);
     Timer const timer;
@@ -237,19 +231,10 @@ template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& m
     check_values(matrix);
     drop_reports_on_factors();
     choose_system(matrix);
-    if (system_->is_incomplete) {
+    if (system_->is_incomplete)
         factorize_incomplete(matrix);
-    } else if (delay.reason) {
-        factorize_full(matrix, delay);
-    } else if (!factorize_narrow(matrix)) {
-        Delay unknown;
-        if (needs_pivots()) // after an attempt in single precision
-            unknown = {[] { return "inertia and determinant are not known from single precision"; }};
-        bool const fell_back = report.factor.precision_fell_back;
-        report.factor = {};
-        report.factor.precision_fell_back = fell_back;
-        factorize_full(matrix, unknown);
-    }
+    else
+        factorize_with_supernodes(matrix, demand);
     context_.sample_memory();
     if (!system_->is_incomplete && system_->kept == 0) {
         factor_.prepare_solve();
@@ -259,10 +244,7 @@ template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& m
     // several processes the assembly map.
     report.factor.total_s = timer.seconds();
     report.factor.assembly_s = report.factor.total_s - report.factor.time_s;
-    if (options.condition && system_->kept == 0) {
-        require_memory_of_condition();
-        take_condition(refiner_->reciprocal_condition());
-    }
+    if (options.condition && system_->kept == 0) estimate_condition();
     factorized_ = true;
     report.peak_memory_bytes = context_.on_all([&] { return peak_memory(); });
 }
@@ -297,6 +279,8 @@ template <class T> FactorizationChoice Solver<T>::State::choice_for(CscMatrix<T>
     FactorizationChoice choice = analysis_->choose_kind(matrix);
     if (system_->is_incomplete && analysis_->system.expands() && choice.kind != Factorization::lu)
         return {Factorization::lu, "auto keeps lu: the analyzed matrix was not positive definite"};
+    if (analysis_->llh_failed && choice.kind == Factorization::llh)
+        return {Factorization::ldlh, "auto keeps ldlh: earlier values were not positive definite"};
     return choice;
 }
 
@@ -308,7 +292,7 @@ template <class T> void Solver<T>::State::choose_system(CscMatrix<T> const& matr
         if (!system_->is_incomplete && was_llh && choice.kind != Factorization::llh)
             scale_for(choice.kind, matrix);
         analysis_->form.kind = choice.kind;
-        replace_note_on_choice(choice.reason);
+        notes_.replace(analysis_->reason, choice.reason);
     });
     make_working(matrix);
     if (!system_->is_incomplete) prepare_assembly(matrix);
@@ -346,217 +330,35 @@ template <class T> void Solver<T>::State::make_working(CscMatrix<T> const& matri
     refiner_->set_matrix(working_.of(matrix));
 }
 
-// Factorizes in lower precision if the options say so. Returns false, with the reason in a note, if the
-// factors are not accurate enough for refinement.
-template <class T> bool Solver<T>::State::factorize_narrow(CscMatrix<T> const& matrix) {
-    if (!context_.on_root([&] { return analysis_->factors_narrow(options.mixed_precision); })) return false;
-    std::string reason;
+// If Cholesky was chosen automatically and fails, ldlh follows, also for later values.
+template <class T>
+void Solver<T>::State::factorize_with_supernodes(CscMatrix<T> const& matrix, FactorDemand const& demand) {
     try {
-        factorize_numbers(matrix, true, usual_pivots());
-        if (needs_pivots() || (!system_->allow_singular &&
-                               refiner_->is_suspicious(factor_, report.factor.pivots_replaced,
-                                                       static_cast<double>(epsilon<Low>), may_grow())))
-            context_.on_all([&] { reason = "pivots are too small for it"; });
-    } catch (Error const& error) {
-        if (error.status() == Status::cancelled || error.status() == Status::out_of_memory) throw;
-        context_.on_all([&] { reason = error.what(); });
-    }
-    if (reason.empty()) {
-        refiner_->accept(report.factor.pivots_replaced);
-        return true;
-    }
-    report.factor.precision_fell_back = true;
-    note("single precision is not accurate enough ({}); factorizing in double", reason);
-    return false;
-}
-
-template <class T> void Solver<T>::State::factorize_full(CscMatrix<T> const& matrix, Delay const& delay) {
-    if (report.factor.precision_fell_back)
-        context_.on_root([&] {
-            require_memory(context_.largest_sum_of_a_computer(analysis_->memory_of_processes(scalar_of<T>)),
-                           options.max_memory);
-        });
-    try {
-        if (delay.reason) return factorize_delayed(matrix, delay);
-        factorize_numbers(matrix, false, usual_pivots());
+        supernodal_->factorize(working_.of(matrix), form_, demand);
     } catch (Error const& error) {
         if (error.status() != Status::not_positive_definite || !system_->chooses) throw;
-        note("{}; continuing with ldlh", error.what());
-        context_.on_root([&] { scale_for(Factorization::ldlh, matrix); });
+        notes_.add("{}; continuing with ldlh", error.what());
+        context_.on_root([&] {
+            analysis_->llh_failed = true;
+            scale_for(Factorization::ldlh, matrix);
+        });
         make_working(matrix);
-        factorize_numbers(matrix, false, usual_pivots());
+        supernodal_->factorize(working_.of(matrix), form_, {.in_full = true});
         report.factor.fell_back = true;
     }
-    examine_factors(matrix);
-    keep_small_pivots(matrix, usual_pivots());
-    if (system_->kept > 0)
-        check_schur_complement(matrix);
-    else if (needs_pivots())
-        factorize_delayed(matrix,
-                          {[this] { return unknown_with_these_pivots("inertia and determinant are"); }});
 }
 
-// Whether columns may be delayed in this analysis.
-template <class T> bool Solver<T>::State::can_delay() {
-    return context_.on_root([&] { return (form_.has_d() || form_.has_upper()) && !panels_are_cut(); });
-}
-
-// Whether delayed columns may avoid replaced pivots or growth.
-template <class T> bool Solver<T>::State::has_avoidable_pivots() {
-    bool const is_perturbed = report.factor.pivots_replaced > 0 || refiner_->has_growth();
-    return system_->kept == 0 && !system_->is_simplicial && is_perturbed && !may_have_delayed_ && can_delay();
-}
-
-// Whether inertia and determinant are requested, but cannot be known with replaced pivots and can with
-// delayed ones.
-template <class T> bool Solver<T>::State::needs_pivots() {
-    return options.condition && has_avoidable_pivots();
-}
-
-// Why replaced pivots or growth leave a result unknown. `what` ends with "is" or "are".
-template <class T> std::string Solver<T>::State::unknown_with_these_pivots(std::string_view what) const {
-    Index const replaced = report.factor.pivots_replaced;
-    return fmt::format("{} not known: {}", what,
-                       replaced > 0 ? replaced_pivots(replaced)
-                                    : inaccurate_factors(refiner_->errors_of_factors().backward, 0));
-}
-
-// Factorizes with delayed columns, whatever the options say, and examines the factors. If memory does not
-// suffice, the pivoting of the options is used.
-template <class T> void Solver<T>::State::factorize_delayed(CscMatrix<T> const& matrix, Delay const& delay) {
-    double const tolerance = delay.is_strict ? strictest_tolerance() : options.pivot_tolerance;
-    note_made_by([&] {
-        return delay.reason() + "; factorizing with delayed pivots" +
-               (delay.is_strict ? fmt::format(" and u = {}", tolerance) : "");
-    });
-    drop_notes_on_factors();
-    PivotChoice const pivots{Pivoting::delayed, tolerance};
-    try {
-        factorize_numbers(matrix, false, pivots);
-    } catch (Error const& error) {
-        if (error.status() != Status::out_of_memory || options.pivoting == Pivoting::delayed) throw;
-        note("{}; factorizing with the requested pivoting", error.what());
-        factorize_numbers(matrix, false, usual_pivots());
-    }
-    examine_factors(matrix);
-    keep_small_pivots(matrix, pivots);
-}
-
-// A pivot that no interchange makes larger may be as small as rounding errors, and belong to a matrix that is
-// not close to a singular one nevertheless, for example if a row is small. Then its sign is known.
-template <class T>
-void Solver<T>::State::keep_small_pivots(CscMatrix<T> const& matrix, PivotChoice const& pivots) {
-    bool const may_keep = may_have_delayed_ && system_->kept == 0 && report.factor.pivots_replaced > 0 &&
-                          !refiner_->singularity().is_near;
-    if (!context_.on_root([&] { return may_keep && options.pivot_threshold < 0; })) return;
-    note_made_by([&] {
-        return replaced_pivots(report.factor.pivots_replaced) +
-               ", but the matrix is not singular; factorizing with these pivots";
-    });
-    drop_notes_on_factors();
-    try {
-        factorize_numbers(matrix, false, {pivots.pivoting, pivots.tolerance, true});
-    } catch (Error const& error) {
-        bool const overflows = error.status() == Status::inaccurate || error.status() == Status::singular;
-        if (!overflows) throw;
-        note("{}; replacing the small pivots again", error.what());
-        factorize_numbers(matrix, false, pivots);
-    }
-    examine_factors(matrix);
+template <class T> void Solver<T>::State::estimate_condition() {
+    require_memory_of_condition();
+    take_condition(refiner_->reciprocal_condition());
 }
 
 template <class T> void Solver<T>::State::take_condition(ConditionEstimate const& estimate) {
     report.factor.rcond = estimate.rcond;
     if (!estimate.is_sure)
-        note("the estimated reciprocal condition number may be too large: products with the inverse are "
-             "inaccurate");
-}
-
-template <class T> void Solver<T>::State::examine_factors(CscMatrix<T> const& matrix) {
-    refiner_->examine(factor_, report.factor.pivots_replaced, may_grow(), kept_unknowns(),
-                      working_.of(matrix));
-    report_singularity();
-}
-
-// A Schur complement is not refined. If static pivots make it inaccurate, columns are delayed.
-template <class T> void Solver<T>::State::check_schur_complement(CscMatrix<T> const& matrix) {
-    double const tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
-    auto const is_good = [&] {
-        report.factor.schur_error = refiner_->schur_error(factor_, kept_unknowns());
-        return report.factor.schur_error <= tolerance;
-    };
-    if (is_good()) return;
-    if (options.pivoting != Pivoting::delayed && can_delay()) {
-        auto const reason = [this] {
-            return fmt::format("the backward error of the Schur complement is {:.1e}",
-                               report.factor.schur_error);
-        };
-        factorize_delayed(matrix, {reason});
-        if (is_good()) return;
-    }
-    note("the Schur complement is inaccurate: its backward error {:.1e} is above the tolerance of {:.0e}",
-         report.factor.schur_error, tolerance);
-}
-
-// On process 0: the rules for delayed columns; empty with static pivots. The processes of a computer have
-// equal shares of the memory that the limit leaves.
-template <class T>
-std::optional<DelayRules> Solver<T>::State::choose_delays(bool narrow, PivotChoice pivots) {
-    if (!(form_.has_d() || form_.has_upper())) return std::nullopt;
-    if (pivots.pivoting == Pivoting::automatic && panels_are_cut()) { // factorize() refuses Pivoting::delayed
-        note("static pivots are used, because the analysis has split panels in two dimensions");
-        return std::nullopt;
-    }
-    double const roundoff = static_cast<double>(narrow ? epsilon<Low> : epsilon<T>);
-    std::optional<DelayRules> rules = delay_rules(pivots.pivoting, pivots.tolerance, roundoff);
-    if (rules && options.max_memory > 0) {
-        std::uint64_t const panels = context_.largest_sum_of_a_computer(
-            analysis_->memory_of_processes(narrow ? scalar_of<Low> : scalar_of<T>));
-        auto const sharing = static_cast<std::uint64_t>(context_.processes_of_a_computer());
-        rules->most_bytes = (options.max_memory - std::min(panels, options.max_memory)) / sharing;
-    }
-    return rules;
-}
-
-template <class T>
-void Solver<T>::State::factorize_numbers(CscMatrix<T> const& matrix, bool narrow, PivotChoice pivots) {
-    NumericSettings settings{.form = form_, .allocation = options.allocation, .progress = progress()};
-    settings.delays = context_.on_root([&] { return choose_delays(narrow, pivots); });
-    settings.pivot_threshold = context_.on_root([&] {
-        double const roundoff = static_cast<double>(narrow ? epsilon<Low> : epsilon<T>);
-        double const smallest = 10 * std::sqrt(static_cast<double>(system_->order)) * roundoff;
-        double const usual = settings.delays ? std::min(std::sqrt(roundoff), smallest) : std::sqrt(roundoff);
-        double const relative = options.pivot_threshold >= 0 ? options.pivot_threshold : usual;
-        CscMatrix<T> const& a = working_.of(matrix);
-        double const largest = // kept unknowns are not scaled
-            system_->kept > 0 ? max_abs(interior_block(a, analysis_->options.schur)) : max_abs(a);
-        if (pivots.keeps_small) {
-            double const smallest_normal = std::numeric_limits<Real<T>>::min();
-            return std::max(smallest_normal, smallest_normal / roundoff * largest);
-        }
-        return relative * (largest > 0 ? largest : 1.0);
-    });
-    may_have_delayed_ = settings.delays.has_value();
-    auto const results = factor_.factorize(working_.of(matrix), settings, narrow);
-    report = context_.on_root([&] { // later decisions depend on the report
-        FactorReport& out = report.factor;
-        double const before = out.time_s; // time of a failed attempt
-        add_up(results, report.threads, out);
-        delayed_bytes_.clear();
-        for (FactorResult const& one : results) delayed_bytes_.push_back(one.stats.delayed_bytes);
-        double const time_s = out.time_s - before;
-        out.gflops = time_s > 0 ? report.analysis.flops / time_s / 1e9 : 0;
-        out.tasks = analysis_->plan.tasks;
-        out.scalar = narrow ? scalar_of<Low> : scalar_of<T>;
-        if (out.pivots_replaced > 0)
-            note_on_factors("{} pivot{} smaller than {:.1e} {} replaced", out.pivots_replaced,
-                            out.pivots_replaced == 1 ? "" : "s", settings.pivot_threshold,
-                            out.pivots_replaced == 1 ? "was" : "were");
-        if (out.pivots_delayed > 0)
-            note_on_factors("{} column{} delayed to later blocks for better pivots", out.pivots_delayed,
-                            out.pivots_delayed == 1 ? " was" : "s were");
-        return report;
-    });
+        notes_.add(
+            "the estimated reciprocal condition number may be too large: products with the inverse are "
+            "inaccurate");
 }
 
 template <class T> void Solver<T>::State::factorize_incomplete(CscMatrix<T> const& matrix) {
@@ -579,41 +381,25 @@ template <class T> void Solver<T>::State::factorize_incomplete(CscMatrix<T> cons
         out.scalar = scalar_of<T>;
         out.pivots_replaced = replaced;
         if (found.shift > 0)
-            note("the incomplete factors are those of A + {} diag(A), after {} restart{}: pivots of A were "
-                 "too small{}",
-                 found.shift, found.restarts, found.restarts == 1 ? "" : "s",
-                 pivots.positive ? " or not positive" : "");
+            notes_.add(
+                "the incomplete factors are those of A + {} diag(A), after {} restart{}: pivots of A were "
+                "too small{}",
+                found.shift, found.restarts, found.restarts == 1 ? "" : "s",
+                pivots.positive ? " or not positive" : "");
         if (replaced > 0)
-            note("{} pivot{} too small{} for the incomplete factorization and {} replaced", replaced,
-                 replaced == 1 ? " was" : "s were", pivots.positive ? " or not positive" : "",
-                 replaced == 1 ? "was" : "were");
+            notes_.add("{} pivot{} too small{} for the incomplete factorization and {} replaced", replaced,
+                       replaced == 1 ? " was" : "s were", pivots.positive ? " or not positive" : "",
+                       replaced == 1 ? "was" : "were");
         return report;
     });
     refiner_->accept(replaced + (found.shift > 0 ? 1 : 0));
 }
 
-template <class T> void Solver<T>::State::report_singularity() {
-    Singularity const& found = refiner_->singularity();
-    report.factor.condition_estimate = found.condition_estimate;
-    report.factor.numerically_singular = found.is_numerical;
-    char const* const what = system_->kept == 0 ? "matrix" : "interior block of the matrix";
-    if (found.is_near)
-        note_on_factors(
-            "the {} is singular to working precision (componentwise condition number {:.0e} or more)", what,
-            found.condition_estimate);
-    else if (found.condition_estimate * static_cast<double>(epsilon<T>) > 1e-6)
-        note_on_factors("the {} is ill-conditioned: its componentwise condition number is about {:.0e}", what,
-                        found.condition_estimate);
-}
-
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void Solver<T>::State::factorize(CscMatrix<T> const&);                                          \
-    template void Solver<T>::State::factorize_full(CscMatrix<T> const&, Delay const&);                       \
-    template void Solver<T>::State::examine_factors(CscMatrix<T> const&);                                    \
+    template void Solver<T>::State::factorize_with_supernodes(CscMatrix<T> const&, FactorDemand const&);     \
     template void Solver<T>::State::prepare_assembly(CscMatrix<T> const&);                                   \
-    template bool Solver<T>::State::has_avoidable_pivots();                                                  \
-    template std::string Solver<T>::State::unknown_with_these_pivots(std::string_view) const;                \
-    template void Solver<T>::State::factorize_delayed(CscMatrix<T> const&, Delay const&);                    \
+    template void Solver<T>::State::estimate_condition();                                                    \
     template void Solver<T>::State::take_condition(ConditionEstimate const&);                                \
     template void Solver<T>::State::factorize_by_supernodes(CscMatrix<T> const&, char const*);               \
     template Options Solver<T>::State::options_of_analysis() const;

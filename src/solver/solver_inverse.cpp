@@ -101,7 +101,8 @@ template <class T> CscMatrix<T> Solver<T>::State::selected_inverse(CscMatrix<T> 
     inverse = nullptr; // its memory is needed below
     double const worst = error_of_inverse(matrix, result);
     if (!(worst <= std::sqrt(static_cast<double>(epsilon<T>))))
-        note("the selected inverse is inaccurate: the diagonal of A A^-1 differs from 1 by {:.1e}", worst);
+        notes_.add("the selected inverse is inaccurate: the diagonal of A A^-1 differs from 1 by {:.1e}",
+                   worst);
     std::vector<T> diagonal(system_->order);
     std::vector<bool> is_known(system_->order, false);
     for_each_entry(result, [&](Index i, Index j, Offset p) {
@@ -172,9 +173,10 @@ template <class T> void Solver<T>::State::check_diagonal(FunctionRef<T(Index)> e
         largest = larger(largest, static_cast<double>(std::abs(solved[i])));
     }
     if (!(worst <= std::sqrt(static_cast<double>(epsilon<T>)) * largest))
-        note("{} is inaccurate: {} diagonal entries were checked by solves, and the largest difference is "
-             "{:.1e}, relative to the largest entry",
-             what, rows.size(), worst / largest);
+        notes_.add(
+            "{} is inaccurate: {} diagonal entries were checked by solves, and the largest difference is "
+            "{:.1e}, relative to the largest entry",
+            what, rows.size(), worst / largest);
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \

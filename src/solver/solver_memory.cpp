@@ -41,7 +41,8 @@ std::uint64_t Solver<T>::State::require_memory_of(CallMemory const& call, std::s
             Scalar const scalar = factor_.is_narrow() ? scalar_of<Low> : scalar_of<T>;
             for (Index p = 0; p < std::ssize(analysis_->needs); ++p)
                 bytes.push_back(analysis_->factor_bytes(scalar, p) + analysis_->call_bytes(call, scalar, p));
-            for (std::size_t p = 0; p < delayed_bytes_.size(); ++p) bytes[p] += delayed_bytes_[p];
+            auto const delayed = supernodal_->delayed_bytes();
+            for (std::size_t p = 0; p < delayed.size(); ++p) bytes[p] += delayed[p];
         }
         if (!bytes.empty()) bytes.front() += call.bytes;
         std::uint64_t const needed = context_.largest_sum_of_a_computer(bytes);

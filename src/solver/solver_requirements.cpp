@@ -16,6 +16,7 @@ void demand(bool holds, Status status, fmt::format_string<Parts...> message, Par
 } // namespace
 
 template <class T> void Solver<T>::State::require(char const* what, std::initializer_list<Need> needs) const {
+    bool const may_have_delayed = supernodal_ && supernodal_->may_have_delayed();
     for (Need const need : needs) switch (need) {
         case Need::factors:
             demand(factorized_, Status::usage,
@@ -50,11 +51,11 @@ template <class T> void Solver<T>::State::require(char const* what, std::initial
         case Need::known_pivots: {
             // The signs and sizes of replaced pivots are lost. If the matrix is singular, they are zeros.
             Index const replaced = report.factor.pivots_replaced;
-            demand(replaced == 0 || (may_have_delayed_ && refiner_->singularity().is_numerical),
+            demand(replaced == 0 || (may_have_delayed && refiner_->singularity().is_numerical),
                    Status::inaccurate, "{} is not known, because {} pivot{} replaced{}", what, replaced,
                    replaced == 1 ? " was" : "s were",
-                   may_have_delayed_ ? ", and it is not certain that the matrix is singular; factorize with "
-                                       "matching and scaling on"
+                   may_have_delayed ? ", and it is not certain that the matrix is singular; factorize with "
+                                      "matching and scaling on"
                    : system_->is_simplicial ? "; set supernodes to on"
                                             : "; factorize with pivoting delayed or auto");
             require(what, {Need::no_growth});
@@ -64,7 +65,7 @@ template <class T> void Solver<T>::State::require(char const* what, std::initial
             // An error of 1e-5 changes a determinant by about 1e-3 if 100 columns are perturbed. With delayed
             // columns no better factors are available, so an error of 0.1 is accepted, at which the signs of
             // the pivots are still right.
-            double const most = may_have_delayed_ ? 0.1 : 1e-5;
+            double const most = may_have_delayed ? 0.1 : 1e-5;
             double const error = refiner_->errors_of_factors().forward;
             demand(!refiner_->has_growth() || error <= most, Status::inaccurate,
                    "{} is not known, because solutions with these factors have an error of {:.1e}; factorize "

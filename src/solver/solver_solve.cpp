@@ -82,6 +82,10 @@ template <class T> void Solver<T>::State::solve_given(std::span<T> x) {
         refiner_->apply_inverse(own, call_.columns, call_.op);
         vectors_->return_solutions(own, x, call_.columns, call_.op);
     }
+    report_solve(timer);
+}
+
+template <class T> void Solver<T>::State::report_solve(Timer const& timer) {
     report.solve_s = timer.seconds();
     report.nrhs = call_.columns;
 }
@@ -118,8 +122,7 @@ template <class T> DenseMatrix<T> Solver<T>::State::solve_sparse(CscMatrix<T> co
         vectors_->set_callers_rows(x.rows);
         solve_given(x.values);
     }
-    report.solve_s = timer.seconds();
-    report.nrhs = call_.columns;
+    report_solve(timer);
     return x;
 }
 
@@ -220,11 +223,11 @@ void Solver<T>::State::refine_own(CscMatrix<T> const& matrix, std::span<T const>
     if (system_->is_incomplete) report_applications();
     if (!factor_.is_narrow() || report.refine.converged || options.refine == RefineMethod::none)
         return bound_forward_error(b, x);
-    note("refinement from single precision ended at a backward error of {:.1e}; factorizing in double",
-         report.refine.backward_error);
+    notes_.add("refinement from single precision ended at a backward error of {:.1e}; factorizing in double",
+               report.refine.backward_error);
     report.factor.precision_fell_back = true;
-    factorized_ = false; // no factors exist until factorize_full() succeeds
-    factorize_full(matrix);
+    factorized_ = false; // no factors exist until this succeeds
+    factorize_with_supernodes(matrix, {.in_full = true});
     factorized_ = true;
     std::vector<T> solved = context_.on_all([&] { return std::vector<T>(b.begin(), b.end()); });
     refiner_->apply_inverse(solved, call_.columns, call_.op);
@@ -240,10 +243,11 @@ template <class T> void Solver<T>::State::report_applications() {
     RefineReport const& refined = report.refine;
     report.incomplete.iterations = refined.iterations;
     if (refined.converged || options.refine == RefineMethod::none) return;
-    note("{} with {}({}) ended at a backward error of {:.1e} after {} iteration{} in total; more levels of "
-         "fill, another ordering or method direct may help",
-         to_string(refined.method), form_.kind == Factorization::llh ? "IC" : "ILU", report.incomplete.levels,
-         refined.backward_error, refined.iterations, refined.iterations == 1 ? "" : "s");
+    notes_.add(
+        "{} with {}({}) ended at a backward error of {:.1e} after {} iteration{} in total; more levels of "
+        "fill, another ordering or method direct may help",
+        to_string(refined.method), form_.kind == Factorization::llh ? "IC" : "ILU", report.incomplete.levels,
+        refined.backward_error, refined.iterations, refined.iterations == 1 ? "" : "s");
 }
 
 // Computes the error bound in owned rows. It is infinite for a singular matrix, whose solutions are not
@@ -261,10 +265,10 @@ template <class T> double Solver<T>::State::reciprocal_condition(CscMatrix<T> co
     require_memory_of_condition();
     SingleThreadedBlas const blas;
     ConditionEstimate estimate = refiner_->reciprocal_condition();
-    if (!estimate.is_sure && has_avoidable_pivots()) {
+    if (!estimate.is_sure && supernodal_ && supernodal_->has_avoidable_pivots()) {
         factorized_ = false;
         prepare_assembly(matrix);
-        factorize_delayed(matrix, {[this] { return unknown_with_these_pivots("the condition number is"); }});
+        supernodal_->factorize_for(working_.of(matrix), "the condition number is");
         factorized_ = true;
         require_memory_of_condition();
         estimate = refiner_->reciprocal_condition();
@@ -331,8 +335,7 @@ template <class T> std::vector<T> Solver<T>::State::condense(std::span<T const> 
         for (Index j = 0; j < call_.columns; ++j)
             for (Index const i : analysis_->options.schur) condensed.push_back(x[j * system_->order + i]);
     });
-    report.solve_s = timer.seconds();
-    report.nrhs = call_.columns;
+    report_solve(timer);
     return condensed;
 }
 
@@ -366,8 +369,7 @@ template <class T> std::vector<T> Solver<T>::State::expand(std::span<T const> b,
     factor_.expand(own, columns, call_.op);
     vectors_->scaling().from_working(std::span<T>(own), columns, call_.op);
     vectors_->return_solutions(own, x, columns, call_.op);
-    report.solve_s = timer.seconds();
-    report.nrhs = columns;
+    report_solve(timer);
     return x;
 }
 

@@ -3,28 +3,28 @@
 // vectors that are not distributed. A process that follows runs the same code with empty arguments.
 #pragma once
 
-#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "analysis/analysis.hpp"
 #include "analysis/predictions.hpp"
 #include "comm/collective_call.hpp"
+#include "core/timer.hpp"
 #include "espalier/espalier.hpp"
 #include "runtime/process_limits.hpp"
+#include "solver/analyzed_system.hpp"
 #include "solver/callers_factors.hpp"
 #include "solver/incomplete_preconditioner.hpp"
+#include "solver/notes.hpp"
 #include "solver/numeric_factor.hpp"
 #include "solver/process_context.hpp"
 #include "solver/refiner.hpp"
 #include "solver/simplicial_factor.hpp"
+#include "solver/supernodal_factorization.hpp"
 #include "solver/system_vectors.hpp"
 #include "solver/working_matrix.hpp"
 
@@ -129,16 +129,6 @@ template <class T> struct Solver<T>::State {
   private:
     using Low = Narrow<T>;
 
-    /// Properties of the analyzed system that all processes have.
-    struct System {
-        Index order = 0;
-        Index kept = 0; ///< The number of unknowns of a Schur complement.
-        bool allow_singular = false;
-        bool chooses = false; ///< Whether the factorization was chosen automatically.
-        bool is_incomplete = false;
-        bool is_simplicial = false; ///< Whether the factorization has no supernodes.
-    };
-
     // Collective calls.
     void make_call(std::string_view name, CallArguments const& arguments, detail::StepRef const& body);
     [[nodiscard]] CallSettings settings_of_call() const;
@@ -151,18 +141,6 @@ template <class T> struct Solver<T>::State {
     void analyze(CscMatrix<T> const& matrix, Options const& with);
     void begin_reports();
     void report_analysis(std::uint64_t resident);
-    // A request to delay columns, whatever the options say; none without a reason, which becomes a note. Only
-    // process 0 makes its text, because this allocates.
-    struct Delay {
-        std::function<std::string()> reason{};
-        bool is_strict =
-            false; // whether pivots obey strictest_tolerance() instead of Options::pivot_tolerance
-    };
-    struct PivotChoice {
-        Pivoting pivoting;
-        double tolerance;
-        bool keeps_small = false; // only pivots that are zero or would overflow are replaced
-    };
     // The result of a factorization: an error that is due to pivots, or the backward error of the factors, as
     // far as it was measured.
     struct Attempt {
@@ -171,10 +149,8 @@ template <class T> struct Solver<T>::State {
         Index replaced; // pivots
         [[nodiscard]] bool is_useless() const { return problem || !(error <= useless_error); }
     };
-    [[nodiscard]] double strictest_tolerance() const { return form_.has_upper() ? 1 : 0.5; }
-    [[nodiscard]] PivotChoice usual_pivots() const { return {options.pivoting, options.pivot_tolerance}; }
-    Attempt attempt(CscMatrix<T> const& matrix, Delay const& delay = {});
-    void factorize_values(CscMatrix<T> const& matrix, Delay const& delay);
+    Attempt attempt(CscMatrix<T> const& matrix, FactorDemand const& demand = {});
+    void factorize_values(CscMatrix<T> const& matrix, FactorDemand const& demand);
     void drop_reports_on_factors();
     void analyze_again(CscMatrix<T> const& matrix);
     [[nodiscard]] bool must_change(Attempt const& attempt) const;
@@ -193,21 +169,10 @@ template <class T> struct Solver<T>::State {
     void make_working(CscMatrix<T> const& matrix);
     void choose_simplicial_kind(CscMatrix<T> const& matrix);
     void factorize_simplicial(CscMatrix<T> const& matrix);
-    bool factorize_narrow(CscMatrix<T> const& matrix);
-    void factorize_full(CscMatrix<T> const& matrix, Delay const& delay = {});
-    [[nodiscard]] bool may_grow() const;
-    [[nodiscard]] std::optional<DelayRules> choose_delays(bool narrow, PivotChoice pivots);
-    void factorize_numbers(CscMatrix<T> const& matrix, bool narrow, PivotChoice pivots);
-    void examine_factors(CscMatrix<T> const& matrix);
-    void keep_small_pivots(CscMatrix<T> const& matrix, PivotChoice const& pivots);
-    void check_schur_complement(CscMatrix<T> const& matrix);
-    [[nodiscard]] bool needs_pivots();
-    void factorize_delayed(CscMatrix<T> const& matrix, Delay const& delay);
-    [[nodiscard]] std::string unknown_with_these_pivots(std::string_view what) const;
+    void compute_simplicial(CscMatrix<T> const& matrix);
+    void factorize_with_supernodes(CscMatrix<T> const& matrix, FactorDemand const& demand);
+    void estimate_condition();
     void take_condition(ConditionEstimate const& estimate);
-    [[nodiscard]] bool has_avoidable_pivots();
-    [[nodiscard]] bool can_delay();
-    void report_singularity();
     void factorize_incomplete(CscMatrix<T> const& matrix);
 
     // Solves and refinement in the layout of the caller or in owned rows.
@@ -221,6 +186,7 @@ template <class T> struct Solver<T>::State {
     [[nodiscard]] RefineOptions refine_options() const;
     void refine_own(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x);
     void report_applications();
+    void report_solve(Timer const& timer);
     void bound_forward_error(std::span<T const> b, std::span<T const> x);
     std::vector<T> eliminate_interior(std::span<T const> b, std::vector<T>& own);
 
@@ -251,64 +217,31 @@ template <class T> struct Solver<T>::State {
 
     /// Throws the error of the first need that is not met, on all processes. `what` needs it.
     void require(char const* what, std::initializer_list<Need> needs) const;
-    // Adds a note for the user, on process 0. If this fails among several processes, the call fails only at
-    // its end, because the other processes continue with it.
-    template <class First, class... Parts>
-    void note(fmt::format_string<First, Parts...> text, First&& first, Parts&&... parts) {
-        note_made_by(
-            [&] { return fmt::format(text, std::forward<First>(first), std::forward<Parts>(parts)...); });
-    }
-    template <class Make> void note_made_by(Make const& make) {
-        if (!context_.is_root()) return;
-        auto const tell = [&] { take_note(make()); };
-        if (context_.is_alone()) return tell();
-        if (auto problem = error_of(tell)) log_problem_ = std::move(problem);
-    }
-    void note(std::string_view text) { note("{}", text); }
-    void take_note(std::string text);
-    void replace_note_on_choice(std::string const& reason);
-    /// Adds a note on the current factors, which drop_notes_on_factors() removes from the report.
-    template <class... Parts> void note_on_factors(fmt::format_string<Parts...> text, Parts&&... parts) {
-        note_made_by(
-            [&] { return notes_on_factors_.emplace_back(fmt::format(text, std::forward<Parts>(parts)...)); });
-    }
-    void drop_notes_on_factors();
-    /// On process 0: whether tasks compute parts of panels, so that columns cannot be delayed.
-    [[nodiscard]] bool panels_are_cut() const {
-        return analysis_->plan.cuts_panels && analysis_->plan.settings.splitting == Splitting::two_d;
-    }
     // Completes Prediction::analysis by what this solver measured.
     [[nodiscard]] Prediction with_times_and_peak(Prediction prediction) const;
     [[nodiscard]] ProgressSink* progress() const { return context_.is_root() ? options.progress : nullptr; }
-    /// The unknowns of a Schur complement on process 0; empty on other processes.
-    [[nodiscard]] std::span<Index const> kept_unknowns() const {
-        return analysis_ ? std::span<Index const>(analysis_->options.schur) : std::span<Index const>();
-    }
 
     ProcessContext context_;
+    Notes notes_;
     CollectiveCalls<CallSettings> calls_;
     bool some_follow_ = false;
     std::optional<CscMatrix<T>> unused_; // stands for the matrix to change on a process that follows
     CallSettings call_;                  // the settings of the current call
 
-    std::optional<System> system_;        // set by the analysis
-    std::optional<Analysis<T>> analysis_; // on process 0
+    std::optional<AnalyzedSystem> system_; // set by the analysis
+    std::optional<Analysis<T>> analysis_;  // on process 0
     std::optional<SystemVectors<T>> vectors_;
     NumericFactor<T> factor_; // one of the next three is in use
     SimplicialFactor<T> simplicial_;
     IncompletePreconditioner<T> incomplete_;
     std::optional<Refiner<T>> refiner_;
+    std::optional<SupernodalFactorization<T>> supernodal_; // set if factor_ is in use
 
     bool factorized_ = false;
     FactorForm form_;
     // on process 0: the pattern of the analysis, with entries that updates have added
     PatternFingerprint pattern_;
     WorkingMatrix<T> working_;
-    std::size_t notes_of_analysis_ = 0; // the number of notes before those of the factorization
-    std::vector<std::string> notes_on_factors_; // on process 0
-    std::optional<Error> log_problem_;  // thrown at the end of the call, when no process waits for this one
-    bool may_have_delayed_ = false;     // whether the pivots were chosen with delays
-    std::vector<std::uint64_t> delayed_bytes_; // on process 0, by process
     Index unavoidable_pivots_ = 0; // pivots replaced in spite of a matching for the current values
     double unavoidable_error_ = 0; // error of the factors with such a matching
 };

@@ -101,16 +101,14 @@ template <class T> void Solver<T>::State::finish_update(CscMatrix<T> const& chan
     refiner_->set_matrix(working_.of(changed));
     report.refine = {};
     report.factor.rcond = -1;
-    report.notes.resize(std::min(report.notes.size(), notes_of_analysis_));
+    notes_.drop_after_analysis();
     if (form_.has_d() && (form_.conjugate() || !is_complex<T>))
         report.factor.negative_pivots = factor_.inertia().negative;
     if (factor_.is_narrow())
         refiner_->accept(0);
     else
-        examine_factors(changed);
-    if (!options.condition) return;
-    require_memory_of_condition();
-    take_condition(refiner_->reciprocal_condition());
+        supernodal_->examine(working_.of(changed));
+    if (options.condition) estimate_condition();
 }
 
 // Without an analysis, factorize() makes one.
@@ -158,7 +156,7 @@ template <class T> bool Solver<T>::State::update(CscMatrix<T>& matrix, CscMatrix
         throw;
     }
     if (reason) {
-        note("the update needed a new factorization: {}", *reason);
+        notes_.add("the update needed a new factorization: {}", *reason);
         return false;
     }
     finish_update(matrix, change->keeps_pattern());

@@ -414,6 +414,25 @@ TEST(Growth, LeadsToStricterPivotsIfDelayedColumnsAllowIt) {
     }
 }
 
+// The errors of earlier factors are no reason to change the precision or the pivots of the next ones.
+TEST(Growth, ConcernsOnlyTheFactorsInWhichItWasFound) {
+    Options options = one_column_at_a_time();
+    options.supernodes = Toggle::on;
+    auto const growing = with_two_transversals(20, 2, 4), harmless = with_two_transversals(20, 4, 2);
+    auto solver = factorized(growing, options);
+    options.condition = true;
+    solver.set_options(options);
+    solver.factorize(growing);
+    EXPECT_TRUE(has_note(solver, "inertia and determinant are not known: the factors are inaccurate"));
+    options.condition = false;
+    solver.set_options(options);
+    solver.factorize(growing);
+    options.condition = options.mixed_precision = true;
+    solver.set_options(options);
+    solver.factorize(harmless);
+    EXPECT_FALSE(solver.report().factor.precision_fell_back);
+}
+
 // Random patterns with values of very different size, factorized with the matching of other values.
 TEST(Growth, MakesNoDeterminantWrong) {
     std::mt19937_64 random(5);

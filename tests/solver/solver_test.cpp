@@ -140,16 +140,44 @@ TEST(Solver, FallsBackFromLlhToLdlhWhenAutoMeetsANegativePivot) {
     auto const a = matrix_of(40, Symmetry::symmetric, [](Index i, Index j) {
         return i == j ? 1.0 : i == j + 1 ? -0.9 : 0.0;
     });
-    Report report;
-    EXPECT_LE(solve_error(a, Options{}, 1, &report), 1e-14);
-    EXPECT_EQ(report.factorization, Factorization::ldlh);
-    EXPECT_TRUE(report.factor.fell_back);
-    EXPECT_GT(report.factor.negative_pivots, 0);
+    for (Toggle const supernodes : {Toggle::on, Toggle::off}) {
+        Options options;
+        options.supernodes = supernodes;
+        Report report;
+        EXPECT_LE(solve_error(a, options, 1, &report), 1e-14);
+        EXPECT_EQ(report.factorization, Factorization::ldlh);
+        EXPECT_TRUE(report.factor.fell_back);
+        EXPECT_GT(report.factor.negative_pivots, 0);
 
-    Options strict;
-    strict.factorization = Factorization::llh;
-    Solver<double> solver(strict);
-    EXPECT_TRUE(throws_error(Status::not_positive_definite, "row and column", [&] { solver.factorize(a); }));
+        options.factorization = Factorization::llh;
+        Solver<double> strict(options);
+        EXPECT_TRUE(
+            throws_error(Status::not_positive_definite, "row and column", [&] { strict.factorize(a); }));
+    }
+}
+
+// A sequence of indefinite matrices would otherwise be factorized twice at each step.
+TEST(Solver, DoesNotTryLlhAgainAfterItFailed) {
+    auto a = matrix_of(40, Symmetry::symmetric, [](Index i, Index j) {
+        return i == j ? 1.0 : i == j + 1 ? -0.9 : 0.0;
+    });
+    Options options;
+    options.supernodes = Toggle::on;
+    Solver<double> solver = factorized(a, options);
+    Index const negative = solver.inertia().negative;
+    std::string const reason = "auto keeps ldlh: earlier values were not positive definite";
+    for (double const factor : {1.1, 3.0}) { // the second matrix is definite
+        for (Index j = 0; j < a.cols; ++j) a.values[a.col_ptr[j]] = factor;
+        solver.factorize(a);
+        EXPECT_EQ(solver.report().factorization, Factorization::ldlh);
+        EXPECT_FALSE(solver.report().factor.fell_back);
+        EXPECT_EQ(solver.report().notes.front(), reason);
+        EXPECT_EQ(solver.inertia().negative > 0, factor < 2);
+    }
+    EXPECT_GT(negative, 0);
+    solver.analyze(a);
+    solver.factorize(a);
+    EXPECT_EQ(solver.report().factorization, Factorization::llh);
 }
 
 TEST(Solver, DescribesTheFactorizationOfNewValues) {

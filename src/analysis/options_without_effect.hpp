@@ -1,0 +1,15 @@
+// Finds options that were given although the method or the factorization does not have them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "espalier/options.hpp"
+#include "factor/factor.hpp"
+
+namespace espalier {
+
+/// A note for each group of options that have no effect on a factorization of this form.
+std::vector<std::string> options_without_effect(Options const& options, FactorForm const& form);
+
+} // namespace espalier
