@@ -77,12 +77,12 @@ void SimplicialLdl<T>::backward(T* work) const {
         T x[width][W];
         for (int c = 0; c < width; ++c)
             for (int w = 0; w < W; ++w) x[c][w] = own[c * W + w];
-        if constexpr (divides)
-            for (int w = 0; w < W; ++w)
-                if constexpr (width == 1)
-                    x[0][w] = times(x[0][w], pivot_[k].inverse_a);
-                else
-                    divide(pivot_[k], pair(k), hermitian, x[0][w], x[1][w]);
+        for (int w = 0; divides && w < W; ++w) {
+            if constexpr (width == 1)
+                x[0][w] = times(x[0][w], pivot_[k].inverse_a);
+            else
+                divide(pivot_[k], pair(k), hermitian, x[0][w], x[1][w]);
+        }
         T const* value = lower_.data() + plan_->value_ptr[k];
         for (std::int32_t p = plan_->row_ptr[k]; p < plan_->row_ptr[k + 1]; ++p, value += width) {
             T const* const from = work + Index{plan_->rows[p]} * W;
