@@ -23,7 +23,8 @@ template <class T> CscMatrix<T> ring(Index n, Symmetry symmetry) {
         bool const is_chord = i == j + 7 && j % 3 == 0;
         if (i != j + 1 && i != j + n - 1 && !is_chord) return T(0);
         if constexpr (is_complex<T>)
-            if (symmetry == Symmetry::hermitian) return T(Real<T>(0.5), Real<T>(0.3 + 0.01 * (j % 5)));
+            if (symmetry == Symmetry::hermitian)
+                return T(Real<T>(0.5), Real<T>(0.3 + 0.01 * static_cast<double>(j % 5)));
         return T(Real<T>(-1.1));
     });
     scale_values(a, [](Index i, Index j) { return static_cast<Real<T>>(std::exp2(i % 5 - 2 + j % 5 - 2)); });
