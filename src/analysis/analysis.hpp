@@ -111,7 +111,7 @@ template <class T> struct Analysis {
     /// Chooses the scales and the matching of the working system for `form`, unless this has been done.
     /// Error{singular}, {cancelled}.
     void match(CscMatrix<T> const& matrix, int threads, Interrupt* interrupt);
-    /// Notes them, if there are any.
+    /// Adds a note on the scales and the matching, if there are any.
     void note_matching(AnalysisContext const& context) const;
     /// Whether a matching for the values of `matrix`, which has the same pattern, differs from the matching
     /// of this analysis, or its scales differ much. Error{cancelled}.

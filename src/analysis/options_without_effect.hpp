@@ -1,4 +1,4 @@
-// Finds options that were given although the method or the factorization does not have them.
+// Finds options that the user has set and that have no effect with the chosen method or factorization.
 #pragma once
 
 #include <string>

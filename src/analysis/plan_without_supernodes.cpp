@@ -34,7 +34,8 @@ template <class T> class SimplicialPlanner {
     }
 
   private:
-    // Whether the options allow a factorization without supernodes, and do not describe one with them.
+    // Returns whether to plan a factorization without supernodes: it is possible, and the user has either
+    // requested it or set no option that applies to supernodes only.
     [[nodiscard]] bool is_allowed() const {
         if (options_.supernodes == Toggle::on || options_.method != SolveMethod::direct) return false;
         char const* const need = unmet_need();
@@ -44,7 +45,8 @@ template <class T> class SimplicialPlanner {
         return !need && (is_asked || (may_order() && is_usual()));
     }
 
-    // What these factors need and this system does not offer; null if there is nothing.
+    // Returns the first requirement of a factorization without supernodes that the matrix or the options do
+    // not meet, or null if they meet all of them.
     [[nodiscard]] char const* unmet_need() const {
         if (form_.kind == Factorization::llt) return "lu, llh, ldlt or ldlh";
         if (form_.has_upper() != (matrix_.symmetry == Symmetry::general))
@@ -78,7 +80,7 @@ template <class T> class SimplicialPlanner {
         return options_.ordering == OrderingMethod::automatic || options_.ordering == OrderingMethod::amd;
     }
 
-    // Whether supernodes are used if they are faster.
+    // Returns whether the analysis chooses the faster factorization, with or without supernodes.
     [[nodiscard]] bool chooses_supernodes() const { return options_.supernodes == Toggle::automatic; }
 
     bool plan_lu() {
@@ -97,9 +99,9 @@ template <class T> class SimplicialPlanner {
         return true;
     }
 
-    // Whether a plan of llh is likely to be used. Its time is a large part of an analysis with supernodes.
-    // Forests and networks with few cycles have little fill, grids of a few thousand rows too, meshes of a
-    // few hundred.
+    // Returns whether llh without supernodes is likely to be faster. Planning it otherwise wastes time that
+    // is a large part of an analysis with supernodes. Forests and networks with few cycles have little fill,
+    // and so have grids of a few thousand rows and meshes of a few hundred rows.
     [[nodiscard]] bool may_have_little_fill() const {
         constexpr Offset few_entries = 2000;
         constexpr double most = 40'000;
@@ -110,7 +112,7 @@ template <class T> class SimplicialPlanner {
 
     bool plan_cholesky() {
         if (chooses_supernodes() && !may_have_little_fill()) return false;
-        if (options_.factorization != Factorization::automatic) // which chose llh for a positive diagonal
+        if (options_.factorization != Factorization::automatic) // auto requires a positive diagonal for llh
             require_no_empty_row(matrix_, {}, &interrupt_);
         return take(plan_simplicial_cholesky(matrix_, chooses_supernodes()));
     }
@@ -122,7 +124,7 @@ template <class T> class SimplicialPlanner {
         auto plan = options_.matching == Toggle::on
                         ? std::nullopt
                         : plan_simplicial_ldl(matrix_, nullptr, chooses_supernodes());
-        if (!plan) plan = plan_matched_ldl();
+        if (!plan) plan = plan_matched_ldl(); // not if supernodes are faster: a matching does not change this
         if (!plan && options_.supernodes == Toggle::off)
             context_.note("supernodes are used: rows with a weak diagonal have no partners for 2 x 2 pivots");
         return take(std::move(plan));
@@ -137,7 +139,7 @@ template <class T> class SimplicialPlanner {
     }
 
     bool take(std::optional<LdlPlan> plan) {
-        if (!plan) return false;
+        if (!plan || plan->is_slower) return false;
         if (plan->is_matched) analysis_.note_matching(context_);
         analysis_.system = {}; // these factors have their own scales
         analysis_.ordering = OrderingMethod::amd;

@@ -6,8 +6,8 @@
 namespace espalier {
 
 /// Sets the plan, the ordering and the working system of an analysis that has its options and its form.
-/// Returns false if there is no such plan; then scales and a matching may be set nevertheless. Errors as
-/// Solver::analyze.
+/// Returns false, without a plan, if supernodes are to be used; the analysis may have scales and a matching
+/// then. Errors as Solver::analyze.
 template <class T> bool plan_without_supernodes(CscMatrix<T> const& matrix, AnalysisContext const& context,
                                                 Analysis<T>& analysis);
 

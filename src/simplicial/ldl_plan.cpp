@@ -65,13 +65,19 @@ template <class T> class LdlPlanner {
   private:
     using Size = Real<T>;
 
+    static LdlPlan slower_plan() {
+        LdlPlan plan;
+        plan.is_slower = true;
+        return plan;
+    }
+
     std::optional<LdlPlan> plan_blocks() {
-        if (!order_blocks()) return std::nullopt;
+        if (!order_blocks()) return slower_plan();
         place_entries();
         if (!find_pattern()) return std::nullopt;
         LdlRates const& rates = rates_of(plan_.is_definite);
         if (only_if_faster_ && seconds_of(plan_, rates.with_solve) > seconds_of(plan_, rates.supernodal))
-            return std::nullopt;
+            return slower_plan();
         list_rows();
         return std::move(plan_);
     }

@@ -22,6 +22,7 @@ namespace espalier {
 struct LdlPlan {
     std::vector<std::int32_t> row;   ///< The row of A at each position.
     std::vector<std::int32_t> first; ///< The first row of each block, and the end.
+    bool is_slower = false;          ///< Whether supernodes are predicted to be faster; the rest is empty.
     bool is_definite = false;        ///< Whether all pivots are single, and expected to be positive.
     bool is_matched = false;         ///< Whether the pairs are MatchedRows.
     std::vector<double> scale;       ///< MatchedRows::scale, or empty.
@@ -73,8 +74,8 @@ template <class T> void symmetric_scales(CscMatrix<T> const& a, std::vector<Real
 template <class T> void diagonal_scales(CscMatrix<T> const& a, std::vector<Real<T>>& scales);
 
 /// Plans the factorization of a positive definite matrix, whose values are not read. Returns nothing if the
-/// matrix or its factors are too large for 32-bit positions; with `only_if_faster`, also if a factorization
-/// with supernodes is predicted to be faster (see plan_simplicial_lu()).
+/// matrix or its factors are too large for 32-bit positions. With `only_if_faster`, the plan is `is_slower`
+/// if a factorization with supernodes is predicted to be faster (see plan_simplicial_lu()).
 template <class T>
 std::optional<LdlPlan> plan_simplicial_cholesky(CscMatrix<T> const& a, bool only_if_faster = false);
 

@@ -254,6 +254,25 @@ TEST(SimplicialLdl, ThereIsNoPlanForWeakRowsWithoutAPartner) {
     EXPECT_TRUE(plan_simplicial_ldl(a).has_value());
 }
 
+// Supernodes being faster is not a lack of partners, for which a matching would be computed.
+TEST(SimplicialLdl, PlansTellWhetherSupernodesAreFaster) {
+    auto const sparse = saddle_point<double>(60, 20, Symmetry::symmetric, 7);
+    Index const n = 200;
+    std::set<std::pair<Index, Index>> places;
+    for (Index j = 0; j < n; ++j)
+        for (Index i = 0; i <= j; ++i) places.emplace(i, j);
+    auto dense = fill_pattern<double>(n, places, 3);
+    dense.symmetry = Symmetry::symmetric;
+    for (bool const is_dense : {false, true}) {
+        auto const& a = is_dense ? dense : sparse;
+        auto const ldl = plan_simplicial_ldl(a, nullptr, true), llh = plan_simplicial_cholesky(a, true);
+        ASSERT_TRUE(ldl && llh);
+        EXPECT_EQ(ldl->is_slower, is_dense);
+        EXPECT_EQ(llh->is_slower, is_dense);
+        EXPECT_FALSE(plan_simplicial_ldl(a)->is_slower);
+    }
+}
+
 // Constraints are paired with the variables of their smaller entries, and scaled so that these are the
 // largest.
 TEST(SimplicialLdl, TakesGivenPairsAndScales) {
