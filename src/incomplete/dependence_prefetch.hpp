@@ -44,7 +44,6 @@ template <class T, int B> class DependencePrefetch {
 
   private:
     static constexpr BlockRow rows_ahead = 4;
-    static constexpr Offset long_row = 8; ///< Entries of L.
     static constexpr Index block_entries = Index(B) * B;
     static constexpr Index block_bytes = block_entries * static_cast<Index>(sizeof(T));
     /// Prefetched blocks of each row of U. The processor itself prefetches the rest of long rows.

@@ -187,8 +187,8 @@ void EntryMap::find_given(StoredPattern const& a, ExecutionOrder const& order, R
 }
 
 // The threads divide the rows among them. Each of them reads all entries.
-EntryMap EntryMap::make(MappedMatrix const& matrix, ExecutionOrder const& order, RowPattern const& pattern,
-                        bool is_pattern_of_a, int threads) {
+EntryMap EntryMap::make(MappedMatrix const& matrix, ExecutionOrder const& order, RowPattern pattern,
+                        bool is_pattern_of_a, bool wants_mirrors, int threads) {
     threads = std::min(team_size(threads), most_mapping_threads);
     bool const may_be_in_order = is_pattern_of_a && matrix.positions.empty();
     EntryMap map;
@@ -220,6 +220,13 @@ EntryMap EntryMap::make(MappedMatrix const& matrix, ExecutionOrder const& order,
                 });
         } else {
             map.in_order_ = has_all;
+            if (has_all && wants_mirrors && !pattern.source.empty()) {
+                map.row_at_ = order.row_at.data();
+                map.ptr_ = std::move(pattern.ptr);
+                map.mirrors_ = std::move(pattern.source);
+                map.narrow_ = map.mirrors_;
+                return;
+            }
             if (has_all && !pattern.source.empty()) return map.take_sources(order, pattern, threads);
             map.map_parts(
                 order, pattern, threads,

@@ -28,12 +28,17 @@ class EntryMap {
   public:
     EntryMap() = default;
 
-    /// `pattern` is that of the factor; `is_pattern_of_a`: it has no fill.
-    static EntryMap make(MappedMatrix const& matrix, ExecutionOrder const& order, RowPattern const& pattern,
-                         bool is_pattern_of_a, int threads);
+    /// `pattern` is that of the factor; `is_pattern_of_a`: it has no fill; `wants_mirrors`: has_mirrors(), if
+    /// the pattern has sources. Refers to the order.
+    static EntryMap make(MappedMatrix const& matrix, ExecutionOrder const& order, RowPattern pattern,
+                         bool is_pattern_of_a, bool wants_mirrors, int threads);
 
-    /// The parts begin(p) .. begin(p + 1) - 1 belong to the row at position p.
-    [[nodiscard]] Offset begin(BlockRow position) const { return ptr_[position]; }
+    /// The first part of the row at position p. Its last part is end(p) - 1.
+    [[nodiscard]] Offset begin(BlockRow position) const { return ptr_[index(position)]; }
+    [[nodiscard]] Offset end(BlockRow position) const { return ptr_[index(position) + 1]; }
+    /// Whether part e is the entry (i, j) of A if entry e of A is (j, i), and is_in_order(). Other maps have
+    /// the parts of the rows in the order of their positions.
+    [[nodiscard]] bool has_mirrors() const { return !mirrors_.empty(); }
     /// Whether the values of each row are all those of its blocks, in the order of the row in the pattern,
     /// and column-major in each block. Then column() and in_block() are not known.
     [[nodiscard]] bool is_in_order() const { return in_order_; }
@@ -55,6 +60,11 @@ class EntryMap {
     /// Prefetches the value of a later part, because values are far from each other in A.
     template <class T> [[gnu::always_inline]] inline void prefetch_later(T const* a, Offset part) const {
         prefetch(a, part + ahead);
+    }
+    /// Prefetches what value() and prefetch() read of a part, and of the few parts behind it.
+    [[gnu::always_inline]] inline void prefetch_source(Offset part) const {
+        __builtin_prefetch(&narrow_[part]);
+        __builtin_prefetch(&narrow_[part] + few);
     }
     /// Returns the value of a part that is one.
     template <class T> [[nodiscard]] T value(T const* a, Offset part) const {
@@ -89,7 +99,8 @@ class EntryMap {
     }
 
     [[nodiscard]] std::uint64_t bytes() const {
-        std::uint64_t sum = ptr_.size() * sizeof(Offset) + given_.size() * sizeof(std::uint32_t);
+        std::uint64_t sum = ptr_.size() * sizeof(Offset) + given_.size() * sizeof(std::uint32_t) +
+                            mirrors_.size() * sizeof(std::int32_t);
         for (auto const& memory : memory_) sum += memory.size();
         return sum;
     }
@@ -97,7 +108,12 @@ class EntryMap {
   private:
     /// The numbers of parts by which prefetches run ahead.
     static constexpr Offset ahead = 512, blocks_ahead = 128;
+    static constexpr Offset few = 6; ///< Parts, often in two lines of the cache.
 
+    /// Of a row, in ptr_.
+    [[nodiscard]] BlockRow index(BlockRow position) const {
+        return has_mirrors() ? row_at_[position] : position;
+    }
     [[nodiscard]] Offset source_of(Offset part) const { return is_narrow_ ? narrow_[part] : wide_[part]; }
     template <class T> static Offset stored(Offset source) {
         return is_complex<T> && source < 0 ? ~source : source;
@@ -118,7 +134,9 @@ class EntryMap {
 
     bool has_columns_ = false, in_order_ = false, is_narrow_ = true, whole_blocks_ = false,
          has_blocks_ = false;
-    LargeVector<Offset> ptr_{0};
+    LargeVector<Offset> ptr_{0}; ///< By row of A if there are mirrors, by position otherwise.
+    BlockRow const* row_at_ = nullptr;
+    LargeVector<std::int32_t> mirrors_;
     LargeVector<std::uint32_t> given_;
     /// The position in A of the first value of each part, or its complement if the value must be conjugated.
     /// Zeros follow the last one. Positions have 32 bits if A is small enough.

@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "incomplete/block_sizes.hpp"
+#include "incomplete/diagonal_elimination.hpp"
 #include "incomplete/incomplete_structure.hpp"
 #include "incomplete/row_factorization.hpp"
 #include "incomplete/symmetric_rows.hpp"
@@ -118,10 +119,13 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
         bool const is_symmetric = symmetry_ != Symmetry::general && sizes_.block_size == 1;
         SymmetricMatrix<T> const matrix{
             a, source_rows(),
-            is_symmetric && !rule.positive && order_.num_workers > 1 ? bound_of_moduli(a) : Real<T>(0)};
+            is_symmetric && !rule.positive && order_.num_workers > 1 ? bound_of_moduli(a) : Real<T>(0),
+            finds_only_pivots()};
         for (WorkerId w = 0; w < order_.num_workers; ++w)
             if (is_symmetric)
                 rows.push_back(std::make_unique<SymmetricRowFactorization<T>>(arrays, matrix, workers[w]));
+            else if (finds_only_pivots())
+                rows.push_back(std::make_unique<DiagonalElimination<T>>(arrays));
             else
                 rows.push_back(
                     with_block_size(sizes_.block_size, [&]<int B>() -> std::unique_ptr<RowFactorizer> {

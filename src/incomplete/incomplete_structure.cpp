@@ -56,6 +56,8 @@ IncompleteStructure::IncompleteStructure(StoredPattern const& a, EntryType type,
     pattern_ = block_pattern(a, block_size, options.positions, whole_blocks_ ? &*whole_blocks_ : nullptr,
                              options.levels == 0);
     check(interrupt);
+    changes_only_pivots_ = options.levels == 0 && block_size == 1 && is_bipartite(pattern_);
+    check(interrupt);
     pattern_ = fill_pattern(std::move(pattern_), options.levels, team.size(), interrupt, fill_limit(options));
     check(interrupt);
     Timer const ordering;
@@ -94,15 +96,17 @@ RowCosts IncompleteStructure::row_costs(IncompleteOptions const& options) const 
 
 void IncompleteStructure::map_entries(StoredPattern const& a, IncompleteOptions const& options,
                                       Interrupt* interrupt) {
-    RowPattern const pattern = std::exchange(pattern_, {});
+    RowPattern pattern = std::exchange(pattern_, {});
     check(interrupt);
     auto const whole = std::exchange(whole_blocks_, std::nullopt);
-    map_ =
-        EntryMap::make({a, type_.is_complex, sizes_.block_size, whole ? &*whole : nullptr, options.positions},
-                       order_, pattern, options.levels == 0, team_.size());
+    find_sizes(pattern, row_costs(options));
+    bool const has_long_rows = pattern.num_blocks() >= (2 * long_row + 1) * pattern.num_rows;
+    map_ = EntryMap::make(
+        {a, type_.is_complex, sizes_.block_size, whole ? &*whole : nullptr, options.positions}, order_,
+        std::move(pattern), options.levels == 0, changes_only_pivots_ || has_long_rows, team_.size());
+    sizes_.bytes += map_.bytes() + order_.num_workers * bytes_of_current_row();
     check(interrupt);
     find_source_rows(options.positions);
-    find_sizes(pattern, row_costs(options));
 }
 
 void IncompleteStructure::find_sizes(RowPattern const& pattern, RowCosts const& costs) {
@@ -117,8 +121,7 @@ void IncompleteStructure::find_sizes(RowPattern const& pattern, RowCosts const& 
     sizes_.synchronizations = runs_->synchronizations();
     Offset const indices = pattern.num_blocks() + 8 * sizes_.num_rows;
     sizes_.bytes = static_cast<std::uint64_t>(sizes_.nnz_factor + interleaved * size_) * type_.bytes +
-                   static_cast<std::uint64_t>(indices) * sizeof(BlockRow) + map_.bytes() +
-                   order_.num_workers * bytes_of_current_row();
+                   static_cast<std::uint64_t>(indices) * sizeof(BlockRow);
 }
 
 void IncompleteStructure::find_source_rows(std::span<Index const> positions) {

@@ -65,6 +65,11 @@ class IncompleteStructure {
     void require_size(Index rows, Offset stored) const;
 
     [[nodiscard]] Index entries_of_block() const { return Index(sizes_.block_size) * sizes_.block_size; }
+    /// Whether elimination changes only the pivots (diagonal_elimination.hpp), and the map allows to use
+    /// this.
+    [[nodiscard]] bool finds_only_pivots() const {
+        return changes_only_pivots_ && (map_.has_mirrors() || (map_.has_columns() && map_.is_in_order()));
+    }
     /// By position, in the numbers of the caller.
     [[nodiscard]] std::span<BlockRow const> source_rows() const {
         return source_row_.empty() ? order_.row_at : source_row_;
@@ -97,12 +102,14 @@ class IncompleteStructure {
     [[nodiscard]] RowCosts row_costs(IncompleteOptions const& options) const;
     [[nodiscard]] FillLimit fill_limit(IncompleteOptions const& options) const;
     [[nodiscard]] std::uint64_t bytes_of_current_row() const {
+        if (finds_only_pivots()) return 0;
         return static_cast<std::uint64_t>(sizes_.num_rows) *
                (sizes_.block_size == 1 ? type_.bytes : sizeof(std::int32_t));
     }
     void find_source_rows(std::span<Index const> positions);
     void find_sizes(RowPattern const& pattern, RowCosts const& costs);
 
+    bool changes_only_pivots_ = false; ///< Whether elimination does.
     LargeVector<BlockRow> source_row_; ///< source_rows(), unless they are order_.row_at.
     Timer timer_;                      ///< Measures until end_symbolic().
     double storage_begin_ = 0;

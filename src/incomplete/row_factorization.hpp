@@ -187,7 +187,7 @@ template <class T, int B> class RowFactorization final : public RowFactorizer {
     /// Copies the values of A to the row, which has `size` values, and returns their largest modulus.
     Real<T> gather(BlockRow p, Index size) {
         EntryMap const& entries = arrays_.entries;
-        Offset const first = entries.begin(p), end = entries.begin(p + 1);
+        Offset const first = entries.begin(p), end = entries.end(p);
         Real<T> largest[B] = {}; // by the rows of whole blocks
         if (entries.is_in_order()) {
             T* to = value(0);
@@ -294,7 +294,7 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
     void load(BlockRow p, BlockRow later) {
         EntryMap const& entries = arrays_.entries;
         T const* const a = arrays_.a;
-        for (Offset e = entries.begin(later); e < entries.begin(later + 1); ++e) entries.prefetch(a, e);
+        for (Offset e = entries.begin(later); e < entries.end(later); ++e) entries.prefetch(a, e);
         Offset entry = entries.begin(p);
         auto const copy_value = [&](BlockRow, T& value)
                                     __attribute__((always_inline)) { value = entries.value(a, entry++); };
@@ -311,7 +311,7 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
         PivotRule<T> const& pivots = arrays_.pivots;
         T* const row = row_;
         Offset entry = entries.begin(p);
-        Offset const end = entries.begin(p + 1);
+        Offset const end = entries.end(p);
         Real<T> largest = 0;
         auto const put = [&](BlockRow column, T value) __attribute__((always_inline)) {
             row[column] = value;

@@ -242,6 +242,41 @@ RowPattern block_pattern(StoredPattern const& a, int block_size, std::span<Index
     return pattern;
 }
 
+// Rows get a component and a color in it, from the rows before. Components with a common neighbor are united.
+bool is_bipartite(RowPattern const& pattern) {
+    if (!pattern.symmetric) return false;
+    using Label = std::uint32_t; // twice the component, plus the color
+    LargeVector<Label> labels(pattern.num_rows);
+    std::vector<Label> united; // by component: what its color 0 is in another component
+    auto const find = [&](Label label) {
+        while (united[label / 2] / 2 != label / 2) {
+            Label& next = united[label / 2];
+            next = united[next / 2] ^ (next & 1);
+            label = next ^ (label & 1);
+        }
+        return label;
+    };
+    for (BlockRow i = 0; i < pattern.num_rows; ++i) {
+        auto const before = pattern.lower(i);
+        if (before.empty()) {
+            labels[i] = static_cast<Label>(2 * united.size());
+            united.push_back(labels[i]);
+            continue;
+        }
+        Label const first = labels[before[0]];
+        for (BlockRow const k : before.subspan(1)) {
+            if (labels[k] == first) continue;
+            Label const one = find(first), other = find(labels[k]);
+            if (one / 2 != other / 2)
+                united[other / 2] = one ^ (other & 1);
+            else if (one != other)
+                return false;
+        }
+        labels[i] = first ^ 1;
+    }
+    return true;
+}
+
 RowPattern transpose(RowPattern const& pattern) {
     auto const columns = transposed({pattern.ptr, pattern.cols}, pattern.num_rows);
     RowPattern result;

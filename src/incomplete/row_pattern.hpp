@@ -57,6 +57,10 @@ struct RowPattern {
     [[nodiscard]] Offset num_blocks() const { return ptr.back(); }
 };
 
+/// Average number of entries of L from which rows of scalars are long: the rows of U that they depend on are
+/// then prefetched, and the values of A are copied in the order of A.
+inline constexpr Offset long_row = 8;
+
 /// Error{usage} unless blocks of this size divide the rows of the matrix.
 void require_block_size(StoredPattern const& a, int size);
 
@@ -70,6 +74,10 @@ struct BlockColumns;
 /// positions, a symmetric pattern with the whole diagonal, and columns that ascend.
 RowPattern block_pattern(StoredPattern const& a, int block_size, std::span<Index const> positions = {},
                          BlockColumns const* whole = nullptr, bool finds_source = false);
+
+/// Whether the pattern is symmetric and its rows can be given two colors so that neighbors differ. Grids with
+/// neighbors along the axes are such patterns. Near-linear.
+bool is_bipartite(RowPattern const& pattern);
 
 /// (i, j) is in the transpose if (j, i) is in the pattern.
 RowPattern transpose(RowPattern const& pattern);

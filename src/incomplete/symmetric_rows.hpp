@@ -17,6 +17,8 @@ template <class T> struct SymmetricMatrix {
     /// A bound of all moduli. May be 0 if one worker factorizes all rows, because it then finds the largest
     /// entry of the rows before itself. Not used if pivots must be positive.
     Real<T> largest;
+    /// Whether elimination changes only the pivots (diagonal_elimination.hpp), and there is no fill.
+    bool finds_only_pivots;
 };
 
 /// Rows of scalars. The current row has an entry for each column. Entries outside of the pattern of the row
@@ -28,7 +30,8 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
         : arrays_(arrays), prefetch_(arrays.lower, arrays.upper, arrays.inverse), a_(a),
           row_(worker.current_row.as<T>().data()), largest_(a.largest),
           is_hermitian_(is_complex<T> && a.matrix.symmetry == Symmetry::hermitian),
-          loads_(arrays.entries.has_columns() && arrays.entries.is_in_order()) {}
+          loads_(arrays.entries.has_columns() && arrays.entries.is_in_order()),
+          finds_only_pivots_(a.finds_only_pivots) {}
 
     void load_rows(BlockRow first, BlockRow end) noexcept override {
         if (!loads_) return;
@@ -38,38 +41,55 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
         largest_ = largest;
     }
     void factorize_rows(BlockRow first, BlockRow end) noexcept override {
-        for (BlockRow p = first; p < end; ++p) {
-            prefetch_.before(p);
-            factorize(p);
-        }
+        for (BlockRow p = first; p < end; ++p)
+            if (finds_only_pivots_) {
+                find_pivot(p);
+            } else {
+                prefetch_.before(p);
+                factorize(p);
+            }
     }
 
   private:
+    /// The row has been loaded, and U has its final values.
+    void find_pivot(BlockRow p) noexcept {
+        T& inverse = arrays_.inverse[p];
+        T const diagonal = inverse * arrays_.pivots.diagonal_factor;
+        T pivot = diagonal;
+        visit_row(
+            arrays_.lower, p, [&](BlockRow k, T & factor) __attribute__((always_inline)) {
+                factor = eliminate(p, k, pivot, [](BlockRow, T) {});
+            });
+        inverse = T(1) / accept_pivot(p, pivot, diagonal);
+    }
+
     void factorize(BlockRow p) noexcept {
         RowStorage<T> const &lower = arrays_.lower, &upper = arrays_.upper;
         T* const row = row_;
         gather(p);
         T const diagonal = row[p] * arrays_.pivots.diagonal_factor;
         T pivot = diagonal;
-        visit_row(lower, p, [&](BlockRow k, T& factor) __attribute__((always_inline)) {
-            factor = eliminate(p, k, pivot);
-        });
+        visit_row(
+            lower, p, [&](BlockRow k, T & factor) __attribute__((always_inline)) {
+                factor = eliminate(p, k, pivot, [row](BlockRow j, T value) { row[j] -= value; });
+            });
         visit_row(upper, p, [row](BlockRow j, T& value) { value = row[j]; });
         arrays_.inverse[p] = T(1) / accept_pivot(p, pivot, diagonal);
     }
 
-    /// a(p) and a(j) -= l(p, k) u(k, j) for j = p and the columns j behind it in row k. Returns l(p, k).
-    [[gnu::always_inline]] inline T eliminate(BlockRow p, BlockRow k, T& pivot) const {
+    /// Subtracts l(p, k) u(k, p) from the pivot. Calls subtract(j, l(p, k) u(k, j)) for the columns j behind
+    /// p in row k. Returns l(p, k).
+    template <class Subtract> [[gnu::always_inline]] inline T eliminate(BlockRow p, BlockRow k, T& pivot,
+                                                                        Subtract const& subtract) const {
         auto const& upper = arrays_.upper;
         Index const stride = upper.stride(k), begin = upper.begin(k), length = upper.length(k) * stride;
         BlockRow const* const column = upper.columns() + begin;
         T const* const value = upper.values() + begin;
-        T* const row = row_;
         Index e = 0;
         while (column[e] != p) e += stride; // the pattern is symmetric
         T const factor = times(conj_if(is_hermitian_, value[e]), arrays_.inverse[k]);
         pivot -= times(factor, value[e]);
-        for (e += stride; e < length; e += stride) row[column[e]] -= times(factor, value[e]);
+        for (e += stride; e < length; e += stride) subtract(column[e], times(factor, value[e]));
         return factor;
     }
 
@@ -106,7 +126,7 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
         T const* const a = arrays_.a;
         T* const row = row_;
         if (!entries.has_columns()) {
-            Offset const first = entries.begin(p), end = entries.begin(p + 1);
+            Offset const first = entries.begin(p), end = entries.end(p);
             if (end - first <= upper.length(p)) clear(p); // the row has fill
             for (Offset e = first; e < end; ++e) {
                 entries.prefetch_later(a, e);
@@ -190,6 +210,7 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
     Real<T> largest_; ///< SymmetricMatrix::largest, or the largest modulus so far.
     bool is_hermitian_;
     bool loads_; ///< Whether load_rows() copies the values of A, which needs a factor without fill.
+    bool finds_only_pivots_; ///< Whether find_pivot() is enough for a row.
 };
 
 } // namespace espalier

@@ -6,12 +6,14 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <optional>
 #include <random>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include "core/status_of.hpp"
+#include "espalier/coarsening.hpp"
 #include "incomplete/incomplete_factor.hpp"
 #include "solver/generated.hpp"
 
@@ -225,6 +227,27 @@ TEST(ChunkRuns, CanBeCancelledOnEveryRuntime) {
             Interrupt never([] { return false; });
             EXPECT_EQ(factor.factorize(a, {}, &never).replaced, 0) << name;
         }
+}
+
+TEST(IncompleteFactor, AcceptsTheCoarseOperatorOfAProgram) {
+    constexpr Index n = 12, width = 4; // squares of cells of a grid
+    add_coarse_operator('P', CoarseArgument::none, [](TaskDependences const& tasks, std::optional<Index>) {
+        std::vector<std::int32_t> squares(tasks.successor_ptr.size() - 1);
+        for (Index task = 0; task < n * n; ++task)
+            squares[task] = static_cast<std::int32_t>(task % n / width + task / n / width * (n / width));
+        return squares;
+    });
+    auto const a = generated<double>("lap2d:12");
+    WorkerTeam team(Topology::synthetic("core:2"), 2, false);
+    IncompleteFactor<double> squares(a, {.coarse_string = "P"}, team), standard(a, {}, team);
+    EXPECT_EQ(squares.sizes().chunks, 9);
+    std::vector<double> const b(a.rows, 1.0);
+    std::vector<double> x(a.rows), y(a.rows);
+    squares.factorize(a);
+    standard.factorize(a);
+    squares.solve(b.data(), x.data());
+    standard.solve(b.data(), y.data());
+    EXPECT_EQ(x, y);
 }
 
 TEST(ChunkRuns, RefuseARuntimeThatTheBuildLacks) {

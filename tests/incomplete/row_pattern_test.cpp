@@ -121,6 +121,57 @@ TEST(BlockPattern, OfAnotherPatternDoesNotKnowWhereTheEntriesAreStored) {
     EXPECT_EQ(blocks(cycle), entries(cycle));
 }
 
+/// Whether the rows have two colors such that neighbors differ, by a search through each component.
+bool has_two_colors(RowPattern const& pattern) {
+    std::vector<int> color(pattern.num_rows, -1);
+    for (BlockRow root = 0; root < pattern.num_rows; ++root) {
+        if (color[root] >= 0) continue;
+        color[root] = 0;
+        for (std::vector<BlockRow> reached{root}; !reached.empty();) {
+            BlockRow const i = reached.back();
+            reached.pop_back();
+            for (BlockRow const j : pattern.row(i)) {
+                if (j == i) continue;
+                if (color[j] == color[i]) return false;
+                if (color[j] < 0) reached.push_back(j);
+                color[j] = 1 - color[i];
+            }
+        }
+    }
+    return true;
+}
+
+TEST(IsBipartite, AgreesWithASearch) {
+    int found = 0;
+    for (unsigned seed = 0; seed < 400; ++seed) {
+        auto const n = static_cast<Index>(1 + seed % 40);
+        auto const pattern = block_pattern(symmetric_pattern(n, 0.9 / static_cast<double>(n), seed), 1);
+        EXPECT_EQ(is_bipartite(pattern), has_two_colors(pattern)) << "seed " << seed;
+        found += is_bipartite(pattern) ? 1 : 0;
+    }
+    EXPECT_GT(found, 40);
+    EXPECT_LT(found, 360);
+}
+
+// The parts of a ring that ascend and meet have different colors if its length is odd.
+TEST(IsBipartite, UnitesThePartsOfARing) {
+    for (Index n = 3; n < 60; ++n) {
+        std::vector<Index> positions(n);
+        std::iota(positions.begin(), positions.end(), Index(0));
+        std::shuffle(positions.begin(), positions.end(), std::mt19937(static_cast<unsigned>(n)));
+        auto const ring = matrix_of(n, Symmetry::general, [&](Index i, Index j) {
+            Index const distance = std::abs(i - j);
+            return distance <= 1 || distance == n - 1 ? 1.0 : 0.0;
+        });
+        EXPECT_EQ(is_bipartite(block_pattern(ring, 1, positions)), n % 2 == 0) << n << " rows";
+    }
+}
+
+TEST(IsBipartite, NeedsASymmetricPattern) {
+    auto const a = matrix_of(3, Symmetry::general, [](Index i, Index j) { return i <= j ? 1.0 : 0.0; });
+    EXPECT_FALSE(is_bipartite(block_pattern(a, 1)));
+}
+
 TEST(FillPattern, HasTheEntriesUpToALevelOfFill) {
     for (unsigned seed = 0; seed < 12; ++seed)
         for (auto const symmetry : {Symmetry::general, Symmetry::symmetric}) {

@@ -8,9 +8,7 @@
 #include <stdexcept>
 
 #include "core/status_of.hpp"
-#include "incomplete/incomplete_factor.hpp"
 #include "runtime/other_runtime.hpp"
-#include "solver/generated.hpp"
 
 namespace espalier {
 namespace {
@@ -126,23 +124,6 @@ TEST(CoarseTasks, RefuseWrongArguments) {
     EXPECT_EQ(status({}), Status::ok);
     grid.ptr.pop_back();
     EXPECT_EQ(status({}), Status::usage);
-}
-
-TEST(CoarseTasks, OperatorsOfAProgramServeIncompleteFactors) {
-    add_squares();
-    auto const a = generated<double>("lap2d:12");
-    WorkerTeam team(Topology::synthetic("core:2"), 2, false);
-    IncompleteOptions options;
-    options.coarse_string = "P(4)";
-    IncompleteFactor<double> squares(a, options, team), standard(a, {}, team);
-    EXPECT_EQ(squares.sizes().chunks, 9);
-    std::vector<double> const b(a.rows, 1.0);
-    std::vector<double> x(a.rows), y(a.rows);
-    squares.factorize(a);
-    standard.factorize(a);
-    squares.solve(b.data(), x.data());
-    standard.solve(b.data(), y.data());
-    EXPECT_EQ(x, y);
 }
 
 } // namespace
