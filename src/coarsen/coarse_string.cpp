@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "coarsen/operators.hpp"
+#include "coarsen/pipeline.hpp"
 #include "coarsen/super_steps.hpp"
 #include "core/error.hpp"
 #include "core/one_line.hpp"
@@ -125,6 +126,8 @@ CoarseOperators CoarseOperators::standard(Interrupt* interrupt) {
     operators.add('G', CoarseArgument::required, [interrupt](TaskGraph const& graph, Argument cores) {
         return aggregate_grow_local(graph, *cores, interrupt);
     });
+    operators.add('W', CoarseArgument::required,
+                  [](TaskGraph const& graph, Argument cores) { return aggregate_pipeline(graph, *cores); });
     auto& [mutex, added] = operators_of_the_program();
     std::scoped_lock const lock(mutex);
     for (auto const& [letter, entry] : added) operators.add(letter, entry.argument, entry.apply);

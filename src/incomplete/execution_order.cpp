@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <queue>
 #include <thread>
@@ -11,6 +12,7 @@
 
 #include "coarsen/coarse_string.hpp"
 #include "coarsen/node_distribution.hpp"
+#include "coarsen/pipeline.hpp"
 #include "coarsen/super_steps.hpp"
 #include "core/run_threads.hpp"
 #include "incomplete/row_arrangement.hpp"
@@ -63,12 +65,13 @@ struct NodeAffinity {
 };
 
 /// A list scheduler with highest path first: an idle worker takes the ready task of its node with the longest
-/// path to an exit. Among idle workers, the one that finished the last predecessor of the task takes it.
+/// path to an exit. Among idle workers, the one that ran the lowest predecessor of the task takes it: in a
+/// grid, this task has the same lines of the plane before.
 class ListScheduler {
   public:
     ListScheduler(TaskGraph const& graph, int workers, NodeAffinity const& affinity, Interrupt* interrupt)
         : graph_(graph), affinity_(affinity), interrupt_(interrupt), path_(longest_paths(graph)),
-          waiting_(graph.num_predecessors), preferred_(graph.num_tasks(), 0), idle_(workers, true),
+          waiting_(graph.num_predecessors), preferred_(graph.num_tasks()), idle_(workers, true),
           num_idle_(affinity.num_nodes(), 0), ready_(affinity.num_nodes()) {
         schedule_.tasks_of.resize(workers);
         for (WorkerId w = 0; w < workers; ++w) ++num_idle_[affinity.of_worker(w)];
@@ -85,7 +88,7 @@ class ListScheduler {
             idle_[worker] = true;
             ++num_idle_[affinity_.of_worker(worker)];
             for (TaskId const next : graph_.successors_of(task)) {
-                preferred_[next] = worker;
+                if (task < preferred_[next].predecessor) preferred_[next] = {task, worker};
                 if (--waiting_[next] == 0) make_ready(next);
             }
             start_ready(end);
@@ -105,13 +108,18 @@ class ListScheduler {
         }
     };
 
+    struct Preferred {
+        TaskId predecessor = std::numeric_limits<TaskId>::max(); ///< The lowest one that has ended.
+        WorkerId worker = 0;
+    };
+
     void make_ready(TaskId task) { ready_[affinity_.of_task(task)].push({path_[task], task}); }
 
     void start_ready(double now) {
         for (int node = 0; node < std::ssize(ready_); ++node)
             for (auto& ready = ready_[node]; num_idle_[node] > 0 && !ready.empty(); ready.pop()) {
                 TaskId const task = ready.top().task;
-                WorkerId worker = preferred_[task];
+                WorkerId worker = preferred_[task].worker;
                 if (!can_start(worker, node)) worker = first_idle(node);
                 idle_[worker] = false;
                 --num_idle_[node];
@@ -135,7 +143,7 @@ class ListScheduler {
     Interrupt* interrupt_;
     std::vector<double> path_;
     std::vector<std::int32_t> waiting_;
-    std::vector<WorkerId> preferred_;
+    std::vector<Preferred> preferred_;
     std::vector<bool> idle_;
     std::vector<int> num_idle_;                         ///< By node.
     std::vector<std::priority_queue<ReadyTask>> ready_; ///< By node.
@@ -313,13 +321,20 @@ ExecutionOrder one_chunk_order(RowPattern const& pattern, int workers, bool has_
     return order;
 }
 
-/// Assigns the coarse tasks to workers. num_rows(task) is the number of rows of a task, and write_rows(task,
-/// to) writes them.
+/// Assigns the coarse tasks to workers: task t to owners[t], or to any worker if `owners` is empty.
+/// num_rows(task) is the number of rows of a task, and write_rows(task, to) writes them.
 template <class NumRows, class WriteRows>
 void deal_tasks(ExecutionOrder& order, TaskGraph const& coarse, std::vector<int> const& node_of_worker,
-                NumRows const& num_rows, WriteRows const& write_rows, Interrupt* interrupt) {
+                std::vector<WorkerId> const& owners, NumRows const& num_rows, WriteRows const& write_rows,
+                Interrupt* interrupt) {
     NodeAffinity affinity{node_of_worker, {}};
-    if (!node_of_worker.empty()) affinity.node_of_task = distribute_over_nodes(coarse, affinity.num_nodes());
+    if (!owners.empty()) { // as if each worker were a node
+        affinity.node_of_worker.resize(order.num_workers);
+        std::iota(affinity.node_of_worker.begin(), affinity.node_of_worker.end(), 0);
+        affinity.node_of_task = owners;
+    } else if (!node_of_worker.empty()) {
+        affinity.node_of_task = distribute_over_nodes(coarse, affinity.num_nodes());
+    }
     auto const schedule = ListScheduler(coarse, order.num_workers, affinity, interrupt).run();
     order.coarse_edges = std::ssize(coarse.successors);
     order.chunk_ptr.push_back(0);
@@ -330,7 +345,9 @@ void deal_tasks(ExecutionOrder& order, TaskGraph const& coarse, std::vector<int>
         for (TaskId const task : tasks) {
             chunk_of[task] = order.num_chunks();
             task_of[order.num_chunks()] = task;
-            if (!node_of_worker.empty()) order.node_of_chunk.push_back(affinity.of_task(task));
+            if (!node_of_worker.empty())
+                order.node_of_chunk.push_back(owners.empty() ? affinity.of_task(task)
+                                                             : node_of_worker[owners[task]]);
             order.chunk_ptr.push_back(order.chunk_ptr.back() + num_rows(task));
         }
         order.worker_ptr.push_back(order.num_chunks());
@@ -347,20 +364,33 @@ void deal_tasks(ExecutionOrder& order, TaskGraph const& coarse, std::vector<int>
     order.tasks = chunk_tasks(order, coarse, chunk_of);
 }
 
-/// The order of fast_string().
+Pipeline pipeline_of(RowPattern const& dependences, int workers) {
+    std::vector<Reach> sample;
+    for (BlockRow const i : sampled_tasks(dependences.num_rows)) {
+        auto const after = dependences.upper(i);
+        if (after.empty()) continue;
+        sample.push_back({after.back() - i, after.size() > 1 ? after[after.size() - 2] - i : 0});
+    }
+    return {dependences.num_rows, sample, workers};
+}
+
+/// The order of the pipeline, or that of fast_string() if it is null.
 ExecutionOrder grouped_order(RowPattern const& pattern, RowPattern const& dependences, int workers,
-                             std::vector<int> const& node_of_worker, Interrupt* interrupt) {
+                             Pipeline const* pipeline, std::vector<int> const& node_of_worker,
+                             Interrupt* interrupt) {
     int const threads = team_size(workers);
     bool const lines = are_lines(dependences);
-    auto row_ptr = lines ? lines_of_rows(dependences, length_of_lines(pattern.num_rows, workers), threads)
-                         : trees_of_rows(dependences, size_of_trees(pattern.num_rows, workers), threads);
+    auto row_ptr = pipeline ? pipeline->bounds()
+                   : lines  ? lines_of_rows(dependences, length_of_lines(pattern.num_rows, workers), threads)
+                            : trees_of_rows(dependences, size_of_trees(pattern.num_rows, workers), threads);
     check(interrupt);
     GroupedRows groups = connect_groups(pattern, dependences, std::move(row_ptr), threads);
     auto const coarse =
-        quotient_graph(groups.graph, aggregate_grow_local(groups.graph, workers, interrupt), "GrowLocal");
+        quotient_graph(groups.graph, pipeline ? pipeline->aggregate(groups.graph, groups.row_ptr)
+                                              : aggregate_grow_local(groups.graph, workers, interrupt));
     ExecutionOrder order;
     order.num_workers = workers;
-    order.coarse_string = fast_string(lines, pattern.num_rows, workers);
+    order.coarse_string = pipeline ? pipeline_string(workers) : fast_string(lines, pattern.num_rows, workers);
     auto const num_rows = [&](TaskId task) {
         BlockRow rows = 0;
         for (TaskId const group : coarse.parts_of(task))
@@ -371,7 +401,10 @@ ExecutionOrder grouped_order(RowPattern const& pattern, RowPattern const& depend
         for (TaskId const group : coarse.parts_of(task))
             for (BlockRow i = groups.row_ptr[group]; i < groups.row_ptr[group + 1]; ++i) *to++ = i;
     };
-    deal_tasks(order, coarse.graph, node_of_worker, num_rows, write_rows, interrupt);
+    std::vector<WorkerId> owners;
+    for (TaskId task = 0; pipeline && task < coarse.graph.num_tasks(); ++task)
+        owners.push_back(pipeline->part_of(groups.row_ptr[coarse.parts_of(task).front()]));
+    deal_tasks(order, coarse.graph, node_of_worker, owners, num_rows, write_rows, interrupt);
     LargeVector<TaskId>& aggregate_of = groups.group_of;
     for (TaskId& group : aggregate_of) group = coarse.aggregate_of[group];
     arrange_rows(order, pattern, dependences, aggregate_of, interrupt);
@@ -408,6 +441,14 @@ std::string fast_string(RowPattern const& pattern, int workers) {
     return fast_string(are_lines(pattern.symmetric ? pattern : united), pattern.num_rows, workers);
 }
 
+std::string pipeline_string(int workers) {
+    return fmt::format("W({})", workers);
+}
+
+bool has_pipeline(RowPattern const& pattern, int workers) {
+    return pattern.symmetric && pipeline_of(pattern, workers).is_regular();
+}
+
 ExecutionOrder make_execution_order(RowPattern const& pattern, int workers, std::string const& coarse_string,
                                     std::vector<int> const& node_of_worker, Interrupt* interrupt) {
     check(interrupt);
@@ -420,7 +461,10 @@ ExecutionOrder make_execution_order(RowPattern const& pattern, int workers, std:
         arrange_rows(order, pattern, dependences, {}, interrupt);
         return order;
     }
-    if (used.empty()) return grouped_order(pattern, dependences, workers, node_of_worker, interrupt);
+    if (used.empty()) return grouped_order(pattern, dependences, workers, nullptr, node_of_worker, interrupt);
+    if (used == pipeline_string(workers))
+        if (auto const pipeline = pipeline_of(dependences, workers); pipeline.is_regular())
+            return grouped_order(pattern, dependences, workers, &pipeline, node_of_worker, interrupt);
     bool const is_plain = used == "none" || used == one_chunk;
     auto const coarse = coarsen(row_tasks(pattern), is_plain ? "B(1)" : used,
                                 CoarseOperators::standard(interrupt), interrupt);
@@ -428,7 +472,7 @@ ExecutionOrder make_execution_order(RowPattern const& pattern, int workers, std:
     order.coarse_string = used;
     auto const num_rows = [&](TaskId task) { return static_cast<BlockRow>(coarse.parts_of(task).size()); };
     auto const write_rows = [&](TaskId task, BlockRow* to) { std::ranges::copy(coarse.parts_of(task), to); };
-    deal_tasks(order, coarse.graph, node_of_worker, num_rows, write_rows, interrupt);
+    deal_tasks(order, coarse.graph, node_of_worker, {}, num_rows, write_rows, interrupt);
     arrange_rows(order, pattern, dependences, coarse.aggregate_of, interrupt);
     return order;
 }

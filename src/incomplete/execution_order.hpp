@@ -74,6 +74,12 @@ TaskGraph row_tasks(RowPattern const& pattern);
 /// more), and "T(k)G(workers)" otherwise, with trees of at most 1 / (128 workers) of the rows.
 std::string fast_string(RowPattern const& pattern, int workers);
 
+/// The coarse string of a pipeline for this number of workers (coarsen/pipeline.hpp).
+std::string pipeline_string(int workers);
+/// Whether the pattern is symmetric and regular enough for a pipeline, as that of a grid in natural order
+/// whose cells have neighbors along the axes only.
+bool has_pipeline(RowPattern const& pattern, int workers);
+
 /// Makes the order for `workers` workers. `coarse_string` is that of coarsen(). With "none" each row is a
 /// chunk; with "one" all rows are one chunk. An empty string stands for fast_string(), without a graph of
 /// single rows, or for one chunk if there is one worker. RowArrangement orders the rows within a chunk.

@@ -113,7 +113,7 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
                                            Interrupt* interrupt) {
         FactorArrays<T> const arrays{map_, order_, a.values.data(), lower_, upper_, inverse_.as<T>().data(),
                                      rule};
-        auto const workers = row_workers();
+        auto const current_rows = this->current_rows();
         std::vector<std::unique_ptr<RowFactorizer>> rows;
         rows.reserve(order_.num_workers);
         bool const is_symmetric = symmetry_ != Symmetry::general && sizes_.block_size == 1;
@@ -123,13 +123,15 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
             finds_only_pivots()};
         for (WorkerId w = 0; w < order_.num_workers; ++w)
             if (is_symmetric)
-                rows.push_back(std::make_unique<SymmetricRowFactorization<T>>(arrays, matrix, workers[w]));
+                rows.push_back(
+                    std::make_unique<SymmetricRowFactorization<T>>(arrays, matrix, current_rows[w]));
             else if (finds_only_pivots())
                 rows.push_back(std::make_unique<DiagonalElimination<T>>(arrays));
             else
                 rows.push_back(
                     with_block_size(sizes_.block_size, [&]<int B>() -> std::unique_ptr<RowFactorizer> {
-                        return std::make_unique<RowFactorization<T, B>>(arrays, workers[w], longest_row_);
+                        return std::make_unique<RowFactorization<T, B>>(arrays, current_rows[w],
+                                                                        longest_row_);
                     }));
         auto const replaced = factorize_rows(rows, stops, interrupt);
         if (std::exchange(has_new_pages_, false))

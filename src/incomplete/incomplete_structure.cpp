@@ -176,14 +176,14 @@ void IncompleteStructure::require_size(Index rows, Offset stored) const {
                                            rows, stored, size_, stored_));
 }
 
-std::span<RowWorker> IncompleteStructure::row_workers() {
-    row_workers_.reserve(order_.num_workers);
-    while (std::ssize(row_workers_) < order_.num_workers) {
-        RowWorker& worker = row_workers_.emplace_back();
-        worker.current_row = Arena::of_kept_pages(bytes_of_current_row(), Allocation::local);
-        std::ranges::fill(worker.current_row.bytes(), std::byte(0));
+std::span<Arena> IncompleteStructure::current_rows() {
+    current_rows_.reserve(order_.num_workers);
+    while (std::ssize(current_rows_) < order_.num_workers) {
+        Arena& row =
+            current_rows_.emplace_back(Arena::of_kept_pages(bytes_of_current_row(), Allocation::local));
+        std::ranges::fill(row.bytes(), std::byte(0));
     }
-    return row_workers_;
+    return current_rows_;
 }
 
 std::optional<Index>

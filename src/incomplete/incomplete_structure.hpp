@@ -55,8 +55,8 @@ class IncompleteStructure {
     [[nodiscard]] std::vector<std::uint64_t> node_bytes(std::span<std::byte const> lower,
                                                         std::span<std::byte const> upper) const;
 
-    /// Each worker keeps its RowWorker between factorizations.
-    std::span<RowWorker> row_workers();
+    /// The memory of each worker for its current row, which is kept between factorizations.
+    std::span<Arena> current_rows();
     /// Factorizes all rows; rows[w] does those of worker w. Returns the number of replaced pivots. If
     /// `stops`, ends soon after a row needs a shift, and returns nothing.
     std::optional<Index> factorize_rows(std::vector<std::unique_ptr<RowFactorizer>> const& rows, bool stops,
@@ -116,7 +116,7 @@ class IncompleteStructure {
     TeamNodes nodes_;
     bool distributes_ = false;                 ///< Whether the chunks have NUMA nodes.
     std::optional<BlockColumns> whole_blocks_; ///< whole_blocks(), until map_entries().
-    std::vector<RowWorker> row_workers_;       ///< Empty until the first factorization.
+    std::vector<Arena> current_rows_;          ///< Empty until the first factorization.
     Arena work_;
 };
 

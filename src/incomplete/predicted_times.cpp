@@ -135,13 +135,20 @@ SweepPrediction predict_sweeps(RowPattern const& pattern, ExecutionOrder const& 
 ExecutionOrder choose_execution_order(RowPattern const& pattern, int workers, int block_size,
                                       std::size_t scalar_bytes, RowCosts const& costs,
                                       std::vector<int> const& node_of_worker, Interrupt* interrupt) {
-    ExecutionOrder best = make_execution_order(pattern, workers, {}, node_of_worker, interrupt);
+    bool const is_pipeline = workers > 1 && has_pipeline(pattern, workers);
+    ExecutionOrder best = make_execution_order(pattern, workers, is_pipeline ? pipeline_string(workers) : "",
+                                               node_of_worker, interrupt);
     if (workers == 1) return best;
     SweepModel const model(pattern, block_size, scalar_bytes, costs);
     SweepPrediction fastest = model.predict(best);
-    for (std::string const& text :
-         {fmt::format("G({})", workers), std::string("CD(4)"), std::string("D(400)"), std::string("F(32)")}) {
-        if (fastest.work_s >= good_efficiency * workers * fastest.solve_s) return best;
+    auto const is_good = [&](double efficiency) {
+        return fastest.work_s >= efficiency * workers * fastest.solve_s;
+    };
+    if (is_pipeline && is_good(good_pipeline)) return best;
+    std::vector<std::string> others{fmt::format("G({})", workers), "CD(4)", "D(400)", "F(32)"};
+    if (is_pipeline) others.insert(others.begin(), "");
+    for (std::string const& text : others) {
+        if (text != "" && is_good(good_efficiency)) return best;
         ExecutionOrder other = make_execution_order(pattern, workers, text, node_of_worker, interrupt);
         SweepPrediction const predicted = model.predict(other);
         if (predicted.solve_s >= fastest.solve_s) continue;

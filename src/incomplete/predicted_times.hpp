@@ -44,7 +44,7 @@ SweepPrediction predict_sweeps(RowPattern const& pattern, ExecutionOrder const& 
 /// workers busy for less than `good_efficiency` of the time, G(workers), CD(4), D(400), F(32) and one chunk
 /// are tried as well. One worker always runs all rows as one chunk. `node_of_worker` and the
 /// interrupt as in make_execution_order().
-inline constexpr double good_efficiency = 0.8;
+inline constexpr double good_efficiency = 0.8, good_pipeline = 0.9;
 ExecutionOrder choose_execution_order(RowPattern const& pattern, int workers, int block_size,
                                       std::size_t scalar_bytes, RowCosts const& costs = {},
                                       std::vector<int> const& node_of_worker = {},

@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/faster_way.hpp"
-#include "core/timer.hpp"
 #include "incomplete/dependence_prefetch.hpp"
 #include "incomplete/entry_map.hpp"
 #include "incomplete/row_storage.hpp"
@@ -94,12 +92,6 @@ template <class T> struct FactorArrays {
     PivotRule<T> pivots;
 };
 
-/// A worker keeps this memory and this choice between factorizations.
-struct alignas(64) RowWorker { // written by one worker
-    Arena current_row;         ///< For its current row.
-    FasterWay loading;         ///< Whether RowFactorizer::load_rows() makes factorizations faster.
-};
-
 /// Factorizes rows on one worker. Does not throw after its construction.
 class RowFactorizer {
   public:
@@ -132,9 +124,9 @@ class RowFactorizer {
 /// RowFactorization that uses it, and after each.
 template <class T, int B> class RowFactorization final : public RowFactorizer {
   public:
-    RowFactorization(FactorArrays<T> const& arrays, RowWorker& worker, std::int32_t longest_row)
+    RowFactorization(FactorArrays<T> const& arrays, Arena& current_row, std::int32_t longest_row)
         : arrays_(arrays), prefetch_(arrays.lower, arrays.upper, arrays.inverse),
-          slot_of_(worker.current_row.as<std::int32_t>()),
+          slot_of_(current_row.as<std::int32_t>()),
           values_(static_cast<std::size_t>(longest_row + 1) * block_entries) {}
 
     void factorize_rows(BlockRow first, BlockRow end) noexcept override {
@@ -253,17 +245,14 @@ template <class T, class Visit>
 /// are also updated, but never read, which is faster than looking for the others.
 template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
   public:
-    RowFactorization(FactorArrays<T> const& arrays, RowWorker& worker, std::int32_t)
+    RowFactorization(FactorArrays<T> const& arrays, Arena& current_row, std::int32_t)
         : arrays_(arrays), prefetch_(arrays.lower, arrays.upper, arrays.inverse),
-          ascends_(has_long_rows() && !arrays.order.follows_closely), row_(worker.current_row.as<T>().data()),
-          loading_(worker.loading) {}
+          ascends_(has_long_rows() && !arrays.order.follows_closely), row_(current_row.as<T>().data()),
+          loads_(has_long_rows() && arrays.entries.is_in_order()) {}
 
     void load_rows(BlockRow first, BlockRow end) noexcept override {
+        if (!loads_) return;
         auto const& order = arrays_.order;
-        if (!arrays_.entries.is_in_order()) return;
-        loaded_ = {first, end, has_long_rows() || loading_.is_first()};
-        timer_.restart();
-        if (!loaded_.is_loaded) return;
         for (BlockRow k = first; k < end; ++k) {
             BlockRow const later = std::min(k + rows_ahead, end - 1);
             load(order.position_of[order.ascending[k]], order.position_of[order.ascending[later]]);
@@ -281,8 +270,6 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
                 factorize(k);
             }
         }
-        if (end == loaded_.end && !has_long_rows() && loading_.measures())
-            loading_.took(timer_.seconds() / (loaded_.end - loaded_.first));
     }
 
   private:
@@ -317,7 +304,7 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
             row[column] = value;
             largest = std::max(largest, abs1(value));
         };
-        if (loaded_.is_loaded) {
+        if (loads_) {
             visit_row(lower, p, put);
             put(p, inverse[p]);
             visit_row(upper, p, put);
@@ -372,15 +359,7 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
     /// long rows often read the same rows of U.
     bool ascends_;
     T* row_;
-    /// For short rows the processor decides; long ones, whose times differ more from each other, are always
-    /// loaded.
-    FasterWay& loading_;
-    /// The block of rows that is being factorized, and whether its values are in the places of the factors.
-    struct {
-        BlockRow first = 0, end = 0;
-        bool is_loaded = false;
-    } loaded_;
-    Timer timer_; ///< Measures the time of the current block of rows.
+    bool loads_; ///< Whether load_rows() copies the values of A. For short rows this would take longer.
 };
 
 } // namespace espalier

@@ -25,10 +25,9 @@ template <class T> struct SymmetricMatrix {
 /// are also updated, but never read, which is faster than looking for the others.
 template <class T> class SymmetricRowFactorization final : public RowFactorizer {
   public:
-    SymmetricRowFactorization(FactorArrays<T> const& arrays, SymmetricMatrix<T> const& a,
-                              RowWorker const& worker)
+    SymmetricRowFactorization(FactorArrays<T> const& arrays, SymmetricMatrix<T> const& a, Arena& current_row)
         : arrays_(arrays), prefetch_(arrays.lower, arrays.upper, arrays.inverse), a_(a),
-          row_(worker.current_row.as<T>().data()), largest_(a.largest),
+          row_(current_row.as<T>().data()), largest_(a.largest),
           is_hermitian_(is_complex<T> && a.matrix.symmetry == Symmetry::hermitian),
           loads_(arrays.entries.has_columns() && arrays.entries.is_in_order()),
           finds_only_pivots_(a.finds_only_pivots) {}

@@ -26,7 +26,7 @@ TEST(CoarseString, NamesTheBadPlace) {
         char const *text, *message;
     };
     for (auto const& [text, message] : {
-             Case{"", "position 1: an operator is missing; the operators are B, C, D, F, G, H, S, T"},
+             Case{"", "position 1: an operator is missing; the operators are B, C, D, F, G, H, S, T, W"},
              Case{"SX(3)", "position 2: 'X' is not an operator; the operators are B, C, D, F, G, H, S"},
              Case{"s", "position 1: 's' is not an operator"},
              Case{"SD", "position 3: D needs a number in parentheses, as in D(4)"},

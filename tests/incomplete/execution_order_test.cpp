@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
+#include "coarsen/coarse_string.hpp"
 #include "common/matrices.hpp"
 #include "core/run_threads.hpp"
 #include "core/status_of.hpp"
@@ -77,7 +79,7 @@ void run_checked(ExecutionOrder const& order, RowPattern const& pattern, SweepDi
 class OrderOfWorkers : public ::testing::TestWithParam<int> {};
 
 TEST_P(OrderOfWorkers, WaitsForEveryRowThatARowNeeds) {
-    for (char const* text : {"", "S", "CD(4)", "H(2)", "D(9)F(3)"})
+    for (char const* text : {"", "S", "CD(4)", "H(2)", "W(2)", "W(4)", "D(9)F(3)"})
         for (auto const& pattern : {grid_pattern(9, 7, 5), random_pattern(200, 4)}) {
             auto const order = make_execution_order(pattern, GetParam(), text);
             expect_complete(order, pattern.num_rows);
@@ -119,6 +121,29 @@ TEST(ExecutionOrder, HasTheGroupsOfItsCoarseString) {
             EXPECT_EQ(order.tasks.successors, other.tasks.successors);
             EXPECT_EQ(order.tasks.cost, other.tasks.cost);
         }
+}
+
+TEST(ExecutionOrder, GivesEachWorkerItsPartOfAPipeline) {
+    for (auto const& pattern : {grid_pattern(5, 12, 30), grid_pattern(12, 200, 1), grid_pattern(7, 7, 9)})
+        for (int const workers : {2, 4}) {
+            ASSERT_TRUE(has_pipeline(pattern, workers));
+            auto const order = make_execution_order(pattern, workers, pipeline_string(workers));
+            expect_complete(order, pattern.num_rows);
+            EXPECT_EQ(order.coarse_string, pipeline_string(workers));
+            auto const aggregate_of = coarsen(row_tasks(pattern), order.coarse_string).aggregate_of;
+            std::vector<std::set<TaskId>> parts(workers);
+            for (WorkerId w = 0; w < workers; ++w)
+                for (std::int32_t c = order.worker_ptr[w]; c < order.worker_ptr[w + 1]; ++c) {
+                    std::set<TaskId> aggregates;
+                    for (BlockRow p = order.chunk_ptr[c]; p < order.chunk_ptr[c + 1]; ++p)
+                        aggregates.insert(aggregate_of[order.row_at[p]]);
+                    ASSERT_EQ(aggregates.size(), 1u); // chunks are those of the operator
+                    parts[w].insert(*aggregates.begin() % workers);
+                }
+            for (auto const& of_worker : parts) EXPECT_EQ(of_worker.size(), 1u);
+        }
+    EXPECT_FALSE(has_pipeline(dissected_line(5000), 2));
+    EXPECT_FALSE(has_pipeline(random_pattern(300, 8), 2));
 }
 
 TEST(ExecutionOrder, OneWorkerNeverWaits) {

@@ -108,6 +108,15 @@ TEST(ChooseExecutionOrder, IsNotSlowerThanItsCandidates) {
     }
 }
 
+TEST(ChooseExecutionOrder, TakesThePipelineOfALargeGrid) {
+    EXPECT_EQ(choose_execution_order(pattern_of("lap3d:30"), 2, 1, 8).coarse_string, "W(2)");
+    EXPECT_EQ(choose_execution_order(pattern_of("lap2d:150"), 3, 1, 8).coarse_string, "W(3)");
+    // Each plane would have to wait for nearly all of the plane before it.
+    auto const with_fill = fill_pattern(pattern_of("lap3d:16"), 1);
+    EXPECT_FALSE(has_pipeline(with_fill, 2));
+    EXPECT_NE(choose_execution_order(with_fill, 2, 1, 8).coarse_string, "W(2)");
+}
+
 TEST(ChooseExecutionOrder, TakesOneChunkIfWaitsCostMoreThanRows) {
     auto const pattern = pattern_of("lap3d:8");
     RowCosts costs;

@@ -148,7 +148,7 @@ TEST(Options, ErrorsListTheAllowedValues) {
               "max-memory needs none or a size above zero, such as 512M, 4G or 1.5GiB, not '4X'");
     EXPECT_EQ(refusal("coarsen", "X"),
               "coarsen needs auto, none or a coarse string such as CD(4): coarse string "
-              "'X', position 1: 'X' is not an operator; the operators are B, C, D, F, G, H, S, T");
+              "'X', position 1: 'X' is not an operator; the operators are B, C, D, F, G, H, S, T, W");
     Options const fresh;
     EXPECT_THROW(std::ignore = get_option(fresh, ""), Error);
 }
