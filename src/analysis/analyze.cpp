@@ -15,11 +15,11 @@
 #include "analysis/structure_job.hpp"
 #include "core/progress.hpp"
 #include "core/timer.hpp"
-#include "incomplete/row_order.hpp"
 #include "kernels/blas.hpp"
 #include "machine/calibrate.hpp"
 #include "matrix/adjacency.hpp"
 #include "matrix/convert.hpp"
+#include "rows/row_order.hpp"
 
 namespace espalier {
 

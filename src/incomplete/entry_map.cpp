@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/run_threads.hpp"
-#include "incomplete/block_sizes.hpp"
-#include "incomplete/dense_blocks.hpp"
+#include "rows/block_sizes.hpp"
+#include "rows/dense_blocks.hpp"
 
 namespace espalier {
 

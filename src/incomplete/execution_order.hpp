@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "core/interrupt.hpp"
-#include "incomplete/row_pattern.hpp"
 #include "policies/spin.hpp"
 #include "policies/task_graph.hpp"
+#include "rows/row_pattern.hpp"
 #include "trace/record.hpp"
 
 namespace espalier {

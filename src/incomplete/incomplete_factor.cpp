@@ -10,13 +10,13 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "incomplete/block_sizes.hpp"
 #include "incomplete/diagonal_elimination.hpp"
 #include "incomplete/incomplete_structure.hpp"
 #include "incomplete/row_factorization.hpp"
 #include "incomplete/symmetric_rows.hpp"
 #include "incomplete/transposed_factor.hpp"
 #include "matrix/norms.hpp"
+#include "rows/block_sizes.hpp"
 
 namespace espalier {
 

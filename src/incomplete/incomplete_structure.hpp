@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "core/timer.hpp"
-#include "incomplete/dense_blocks.hpp"
 #include "incomplete/entry_map.hpp"
-#include "incomplete/fill_pattern.hpp"
 #include "incomplete/incomplete_factor.hpp"
 #include "incomplete/row_factorization.hpp"
+#include "rows/dense_blocks.hpp"
+#include "rows/fill_pattern.hpp"
 
 namespace espalier {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "coarsen/aggregation.hpp"
-#include "incomplete/row_pattern.hpp"
+#include "rows/row_pattern.hpp"
 
 namespace espalier {
 

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "incomplete/row_pattern.hpp"
 #include "policies/task_graph.hpp"
+#include "rows/row_pattern.hpp"
 
 namespace espalier {
 

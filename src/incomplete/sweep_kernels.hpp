@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "core/scalar.hpp"
-#include "incomplete/row_pattern.hpp"
+#include "rows/row_pattern.hpp"
 
 namespace espalier {
 

@@ -3,7 +3,7 @@
 #include <new>
 #include <numeric>
 
-#include "incomplete/block_sizes.hpp"
+#include "rows/block_sizes.hpp"
 
 namespace espalier {
 

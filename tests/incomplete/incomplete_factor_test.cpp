@@ -12,8 +12,8 @@
 
 #include "common/matrices.hpp"
 #include "core/status_of.hpp"
-#include "incomplete/dense_blocks.hpp"
-#include "incomplete/fill_pattern.hpp"
+#include "rows/dense_blocks.hpp"
+#include "rows/fill_pattern.hpp"
 #include "solver/generated.hpp"
 
 namespace espalier {

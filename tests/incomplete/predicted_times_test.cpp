@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "generators/generators.hpp"
-#include "incomplete/fill_pattern.hpp"
+#include "rows/fill_pattern.hpp"
 
 namespace espalier {
 namespace {

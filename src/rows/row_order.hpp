@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "incomplete/row_pattern.hpp"
 #include "ordering/ordering.hpp"
+#include "rows/row_pattern.hpp"
 
 namespace espalier {
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "incomplete/row_pattern.hpp"
+#include "rows/row_pattern.hpp"
 
 namespace espalier {
 

@@ -1,4 +1,4 @@
-#include "incomplete/row_order.hpp"
+#include "rows/row_order.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/inverse_permutation.hpp"
-#include "incomplete/dense_blocks.hpp"
+#include "rows/dense_blocks.hpp"
 
 namespace espalier {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "core/interrupt.hpp"
-#include "incomplete/row_pattern.hpp"
+#include "rows/row_pattern.hpp"
 
 namespace espalier {
 

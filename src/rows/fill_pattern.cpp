@@ -1,4 +1,4 @@
-#include "incomplete/fill_pattern.hpp"
+#include "rows/fill_pattern.hpp"
 
 #include <algorithm>
 #include <atomic>

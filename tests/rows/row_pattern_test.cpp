@@ -1,4 +1,4 @@
-#include "incomplete/row_pattern.hpp"
+#include "rows/row_pattern.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 
 #include "common/matrices.hpp"
 #include "core/status_of.hpp"
-#include "incomplete/dense_blocks.hpp"
-#include "incomplete/fill_pattern.hpp"
+#include "rows/dense_blocks.hpp"
+#include "rows/fill_pattern.hpp"
 #include "solver/generated.hpp"
 
 namespace espalier {

@@ -1,11 +1,11 @@
-#include "incomplete/dense_blocks.hpp"
+#include "rows/dense_blocks.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <limits>
 
 #include "core/run_threads.hpp"
-#include "incomplete/block_sizes.hpp"
+#include "rows/block_sizes.hpp"
 
 namespace espalier {
 

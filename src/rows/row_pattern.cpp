@@ -1,4 +1,4 @@
-#include "incomplete/row_pattern.hpp"
+#include "rows/row_pattern.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "incomplete/block_sizes.hpp"
-#include "incomplete/dense_blocks.hpp"
+#include "rows/block_sizes.hpp"
+#include "rows/dense_blocks.hpp"
 
 namespace espalier {
 
