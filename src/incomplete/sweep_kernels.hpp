@@ -22,6 +22,14 @@ struct SweepRun {
     bool is_packed;      ///< Whether the groups are packed (row_storage.hpp).
 };
 
+/// Prefetches `bytes` bytes that a sweep reads some time after those at `next`. The processor itself does not
+/// prefetch beyond the end of a page.
+inline void prefetch_stream(void const* next, Index bytes) {
+    constexpr Index ahead = 8192, line = 64; // bytes
+    auto const* const at = static_cast<char const*>(next) + ahead;
+    for (Index b = 0; b < bytes; b += line) __builtin_prefetch(at + b);
+}
+
 /// The lowest row of the group that a sweep computes first. The lanes of a group ascend by position, also in
 /// a backward sweep.
 inline Index lowest_of_group(Index first, Index step) {
@@ -53,6 +61,7 @@ template <class T, int B, int R> struct SweepKernel {
         int const blocks = rows.blocks_per_row;
         if (rows.stride > 1) return run_groups(x, inverse, first, step, rows, cursor);
         for (std::int32_t i = 0; i < rows.num_rows; ++i) {
+            if constexpr (B > 1) prefetch_stream(cursor.block, Index(blocks) * block_bytes);
             row(x, inverse, first + step * i, {blocks, 1, 1, 0, cursor.column, cursor.block});
             cursor.column += blocks;
             cursor.block += Index(blocks) * B * B;
@@ -60,6 +69,8 @@ template <class T, int B, int R> struct SweepKernel {
     }
 
   private:
+    static constexpr Index block_bytes = Index(B) * B * static_cast<Index>(sizeof(T));
+
     /// The blocks of a row: block k is at blocks[k * stride], in the column columns[k * column_stride] +
     /// added.
     struct RowBlocks {
@@ -113,11 +124,13 @@ template <class T, int B, int R> struct SweepKernel {
 
     /// target = inverse * sum
     static void multiply(T const* inverse, T const* sum, T* target) {
+        T result[B * R]; // in registers
         for (int k = 0; k < B; ++k)
-            for (int r = 0; r < R; ++r) target[k * R + r] = times(inverse[k], sum[r]);
+            for (int r = 0; r < R; ++r) result[k * R + r] = times(inverse[k], sum[r]);
         for (int c = 1; c < B; ++c)
             for (int k = 0; k < B; ++k)
-                for (int r = 0; r < R; ++r) target[k * R + r] += times(inverse[k + c * B], sum[c * R + r]);
+                for (int r = 0; r < R; ++r) result[k * R + r] += times(inverse[k + c * B], sum[c * R + r]);
+        for (int k = 0; k < B * R; ++k) target[k] = result[k];
     }
 };
 
@@ -190,15 +203,6 @@ template <class T> struct SweepKernel<T, 1, 1> {
         if constexpr (Diagonal) sum = load(inverse) * sum;
         std::memcpy(x, &sum, sizeof sum);
     }
-    /// Prefetches the values of the group that a sweep reaches after some others. The processor itself does
-    /// not prefetch beyond the end of a page.
-    static void prefetch(T const* block, int blocks) {
-        constexpr int ahead = 4096, line = 64; // bytes
-        auto const* const at = reinterpret_cast<char const*>(block) + ahead;
-        int const bytes = blocks * group_rows * static_cast<int>(sizeof(T));
-        for (int b = 0; b < bytes; b += line) __builtin_prefetch(at + b);
-    }
-
     /// Computes a run of groups.
     template <bool Diagonal, bool Packed, int Blocks> static void
     run_groups(T* x, T const* inverse, Index first, Index step, SweepRun rows, SweepCursor<T>& cursor) {
@@ -208,7 +212,12 @@ template <class T> struct SweepKernel<T, 1, 1> {
         Index const lowest = lowest_of_group(first, step);
         for (std::int32_t i = 0; i < rows.num_rows; i += group_rows) {
             Index const low = lowest + step * i;
-            if constexpr (Blocks >= 0) prefetch(block, Blocks); // longer rows gain nothing
+            if constexpr (Blocks >= 0) { // longer rows gain nothing
+                prefetch_stream(block, Index(Blocks) * group_rows * static_cast<Index>(sizeof(T)));
+                if (!Packed)
+                    prefetch_stream(column,
+                                    Index(Blocks) * group_rows * static_cast<Index>(sizeof(BlockRow)));
+            }
             Vector sum[parts];
             for (int p = 0; p < parts; ++p) sum[p] = load(x + low + p * lanes);
             for (int k = 0; k < blocks; ++k, column += Packed ? 1 : group_rows, block += group_rows)
