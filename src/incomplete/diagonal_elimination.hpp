@@ -23,7 +23,7 @@ template <class T> class DiagonalElimination final : public RowFactorizer {
 
   private:
     void factorize(BlockRow p) noexcept {
-        auto const& [entries, order, a, lower, upper, inverse, pivots] = arrays_;
+        auto const& [entries, order, a, lower, upper, inverse, pivots, only_pivots] = arrays_;
         T const* const values = a;
         Offset entry = entries.begin(p);
         Real<T> largest = 0;

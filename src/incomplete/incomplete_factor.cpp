@@ -56,7 +56,8 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
     Storage(CscMatrix<T> const& a, IncompleteOptions const& options, WorkerTeam& team, Interrupt* interrupt)
         : IncompleteStructure(a, {sizeof(T), is_complex<T>}, options, team, interrupt), symmetry_(a.symmetry),
           lower_(pattern_, order_, SweepDirection::forward, sizes_.block_size, allocation_, team),
-          upper_(pattern_, order_, SweepDirection::backward, sizes_.block_size, allocation_, team) {
+          upper_(pattern_, order_, SweepDirection::backward, sizes_.block_size, allocation_, team,
+                 !changes_only_pivots_) {
         end_storage();
         map_entries(a, options, interrupt);
         lower_.allocate_values(order_, sizes_.block_size, allocation_, team);
@@ -111,16 +112,21 @@ template <class T> class IncompleteFactor<T>::Storage : public IncompleteStructu
   private:
     std::optional<Index> factorize_by_rule(CscMatrix<T> const& a, PivotRule<T> const& rule, bool stops,
                                            Interrupt* interrupt) {
-        FactorArrays<T> const arrays{map_, order_, a.values.data(), lower_, upper_, inverse_.as<T>().data(),
-                                     rule};
+        FactorArrays<T> const arrays{map_,
+                                     order_,
+                                     a.values.data(),
+                                     lower_,
+                                     upper_,
+                                     inverse_.as<T>().data(),
+                                     rule,
+                                     changes_only_pivots_};
         auto const current_rows = this->current_rows();
         std::vector<std::unique_ptr<RowFactorizer>> rows;
         rows.reserve(order_.num_workers);
         bool const is_symmetric = symmetry_ != Symmetry::general && sizes_.block_size == 1;
         SymmetricMatrix<T> const matrix{
             a, source_rows(),
-            is_symmetric && !rule.positive && order_.num_workers > 1 ? bound_of_moduli(a) : Real<T>(0),
-            finds_only_pivots()};
+            is_symmetric && !rule.positive && order_.num_workers > 1 ? bound_of_moduli(a) : Real<T>(0)};
         for (WorkerId w = 0; w < order_.num_workers; ++w)
             if (is_symmetric)
                 rows.push_back(

@@ -96,6 +96,7 @@ class IncompleteStructure {
     std::optional<ChunkRuns> runs_;
     Arena inverse_;
     EntryMap map_;
+    bool changes_only_pivots_ = false; ///< Whether elimination does (diagonal_elimination.hpp).
     std::int32_t longest_row_ = 1; ///< In blocks. Only block rows need it.
 
   private:
@@ -109,7 +110,6 @@ class IncompleteStructure {
     void find_source_rows(std::span<Index const> positions);
     void find_sizes(RowPattern const& pattern, RowCosts const& costs);
 
-    bool changes_only_pivots_ = false; ///< Whether elimination does.
     LargeVector<BlockRow> source_row_; ///< source_rows(), unless they are order_.row_at.
     Timer timer_;                      ///< Measures until end_symbolic().
     double storage_begin_ = 0;

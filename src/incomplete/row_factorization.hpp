@@ -90,6 +90,7 @@ template <class T> struct FactorArrays {
     RowStorage<T> const& upper;
     T* inverse; ///< Inverse diagonal blocks by position.
     PivotRule<T> pivots;
+    bool changes_only_pivots; ///< Whether elimination does (diagonal_elimination.hpp). There is no fill then.
 };
 
 /// Factorizes rows on one worker. Does not throw after its construction.
@@ -140,7 +141,7 @@ template <class T, int B> class RowFactorization final : public RowFactorizer {
     /// Factorizes row p, after all rows that it depends on. Not inlined, because GCC 12 makes the loop over
     /// rows 5 % slower if it inlines it. Aligned, because otherwise its speed depends on code elsewhere.
     [[gnu::noinline, gnu::aligned(64)]] void factorize(BlockRow p) noexcept {
-        auto const& [entries, order, a, lower, upper, inverse, pivots] = arrays_;
+        auto const& [entries, order, a, lower, upper, inverse, pivots, only_pivots] = arrays_;
         BlockRow const* const left = lower.columns() + lower.begin(p);
         BlockRow const* const right = upper.columns() + upper.begin(p);
         std::int32_t const num_left = lower.length(p), num_right = upper.length(p);
@@ -331,10 +332,18 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
         row[p] *= pivots.diagonal_factor;
         T const diagonal = row[p];
         // l(k) = a(k) / u(k, k), and a(j) -= l(k) u(k, j).
-        visit_row(lower, p, [&, row, inverse](BlockRow k, T& factor) __attribute__((always_inline)) {
-            factor = times(row[k], inverse[k]);
-            subtract(factor, k);
-        });
+        if (arrays_.changes_only_pivots)
+            visit_row(
+                lower, p, [&, row, inverse ](BlockRow k, T & factor) __attribute__((always_inline)) {
+                    factor = times(row[k], inverse[k]);
+                    row[p] -= times(factor, upper_entry(k, p));
+                });
+        else
+            visit_row(
+                lower, p, [&, row, inverse ](BlockRow k, T & factor) __attribute__((always_inline)) {
+                    factor = times(row[k], inverse[k]);
+                    subtract(factor, k);
+                });
         visit_row(upper, p, [row](BlockRow j, T& value) { value = row[j]; });
         inverse[p] = T(1) / accept(pivots, row[p], diagonal, pivots.bound(largest, diagonal));
     }
@@ -351,6 +360,16 @@ template <class T> class RowFactorization<T, 1> final : public RowFactorizer {
         else
             for (std::int32_t e = length; e > 0; --e, column += group_rows, value += group_rows)
                 row[*column] -= times(factor, *value);
+    }
+
+    /// u(k, j), which is in the symmetric pattern.
+    T upper_entry(BlockRow k, BlockRow j) const {
+        RowStorage<T> const& upper = arrays_.upper;
+        Index const stride = upper.stride(k);
+        BlockRow const* const column = upper.columns() + upper.begin(k);
+        Index e = 0;
+        while (column[e] != j) e += stride;
+        return upper.values()[upper.begin(k) + e];
     }
 
     FactorArrays<T> arrays_;

@@ -14,9 +14,8 @@ namespace espalier {
 
 namespace {
 
-/// The factorization reads rows of U repeatedly. Long rows are faster to read if they are contiguous: with 6,
-/// ILU(1) of a lattice would take longer, and only the backward sweep of a dissection would gain.
-constexpr std::int32_t longest_upper_in_group = 4;
+/// Long rows that a factorization reads repeatedly are faster to read if they are contiguous.
+constexpr std::int32_t longest_reread_in_group = 4;
 
 /// The number of blocks of row i in L or in U.
 Offset length_of(RowPattern const& pattern, BlockRow i, bool in_lower) {
@@ -52,12 +51,11 @@ class JoinedRuns {
 /// core.
 template <class T> class RowStorage<T>::Placement {
   public:
-    Placement(RowStorage& storage, RowPattern const& pattern, ExecutionOrder const& order, bool forms_groups)
+    Placement(RowStorage& storage, RowPattern const& pattern, ExecutionOrder const& order,
+              std::int32_t longest_in_group)
         : pattern_(pattern), order_(order), forward_(storage.forward_), rows_(storage.rows()),
-          columns_(storage.columns()), position_of_(order.position_of.data()) {
-        if (forms_groups)
-            longest_in_group_ = forward_ ? std::numeric_limits<std::int32_t>::max() : longest_upper_in_group;
-    }
+          longest_in_group_(longest_in_group), columns_(storage.columns()),
+          position_of_(order.position_of.data()) {}
 
     /// Places the rows at the positions first .. end - 1 from the block `begin` on.
     /// Calls add(rows) for each single row and each group in the order of the sweep. Returns the end of the
@@ -139,8 +137,8 @@ template <class T> class RowStorage<T>::Placement {
     RowPattern const& pattern_;
     ExecutionOrder const& order_;
     bool forward_;
-    std::int32_t longest_in_group_ = 0;
     Row* rows_;
+    std::int32_t longest_in_group_;
     BlockRow* columns_;
     BlockRow const* position_of_;
     BlockRow first_ = 0, end_ = 0; ///< The positions of the block of rows.
@@ -148,7 +146,7 @@ template <class T> class RowStorage<T>::Placement {
 
 template <class T>
 RowStorage<T>::RowStorage(RowPattern const& pattern, ExecutionOrder const& order, SweepDirection direction,
-                          int block_size, Allocation allocation, WorkerTeam& team)
+                          int block_size, Allocation allocation, WorkerTeam& team, bool is_reread)
     : forward_(direction == SweepDirection::forward),
       rows_(Arena::of_kept_pages(order.num_rows() * sizeof(Row), allocation)), chunks_(order.num_chunks()),
       runs_(order.num_workers), packed_(order.num_workers) {
@@ -167,6 +165,9 @@ RowStorage<T>::RowStorage(RowPattern const& pattern, ExecutionOrder const& order
     };
     on_workers([&](std::int32_t chunk) { chunks_[chunk].blocks.last = count_blocks(pattern, order, chunk); });
     bool const forms_groups = block_size == 1 && !is_complex<T>;
+    std::int32_t const longest_in_group = !forms_groups ? 0
+                                          : is_reread   ? longest_reread_in_group
+                                                        : longest_row;
     Offset blocks = 0;
     for (WorkerId w = 0; w < order.num_workers; ++w) {
         Offset const blocks_before = blocks;
@@ -179,7 +180,7 @@ RowStorage<T>::RowStorage(RowPattern const& pattern, ExecutionOrder const& order
     }
     columns_ = Arena::of_kept_pages(blocks * sizeof(BlockRow), allocation);
     auto const place = [&](std::int32_t chunk) {
-        Placement placement(*this, pattern, order, forms_groups);
+        Placement placement(*this, pattern, order, longest_in_group);
         place_chunk(placement, chunk, order);
     };
     if (allocation == Allocation::global)

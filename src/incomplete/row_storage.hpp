@@ -23,9 +23,9 @@ template <class T> class RowStorage {
 
     /// Places the rows lower(i) or upper(i) of a pattern in the order of a forward or of a backward sweep.
     /// Columns are stored as positions. The values have no memory yet. Error{unsupported} for a pattern or a
-    /// row beyond the limits below.
+    /// row beyond the limits below. `is_reread`: the factorization reads rows again for others.
     RowStorage(RowPattern const& pattern, ExecutionOrder const& order, SweepDirection direction,
-               int block_size, Allocation allocation, WorkerTeam& team);
+               int block_size, Allocation allocation, WorkerTeam& team, bool is_reread = false);
 
     /// Allocates the values, with any contents. Called when the pattern has been freed, whose pages are used
     /// again. They are touched by the calling thread with Allocation::global, by the workers of the rows if

@@ -17,8 +17,6 @@ template <class T> struct SymmetricMatrix {
     /// A bound of all moduli. May be 0 if one worker factorizes all rows, because it then finds the largest
     /// entry of the rows before itself. Not used if pivots must be positive.
     Real<T> largest;
-    /// Whether elimination changes only the pivots (diagonal_elimination.hpp), and there is no fill.
-    bool finds_only_pivots;
 };
 
 /// Rows of scalars. The current row has an entry for each column. Entries outside of the pattern of the row
@@ -30,7 +28,7 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
           row_(current_row.as<T>().data()), largest_(a.largest),
           is_hermitian_(is_complex<T> && a.matrix.symmetry == Symmetry::hermitian),
           loads_(arrays.entries.has_columns() && arrays.entries.is_in_order()),
-          finds_only_pivots_(a.finds_only_pivots) {}
+          finds_only_pivots_(loads_ && arrays.changes_only_pivots) {}
 
     void load_rows(BlockRow first, BlockRow end) noexcept override {
         if (!loads_) return;
@@ -60,6 +58,13 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
                 factor = eliminate(p, k, pivot, [](BlockRow, T) {});
             });
         inverse = T(1) / accept_pivot(p, pivot, diagonal);
+    }
+
+    void eliminate_pivot(BlockRow p, T& pivot) const {
+        visit_row(
+            arrays_.lower, p, [&](BlockRow k, T & factor) __attribute__((always_inline)) {
+                factor = eliminate(p, k, pivot, [](BlockRow, T) {});
+            });
     }
 
     void factorize(BlockRow p) noexcept {
@@ -104,7 +109,7 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
 
     /// Copies column i of A to the places of its row of U and of its pivot, and raises `largest`.
     [[gnu::always_inline]] inline void load(BlockRow i, Real<T>& largest) {
-        auto const& [entries, order, a, lower, upper, inverse, pivots] = arrays_;
+        auto const& [entries, order, a, lower, upper, inverse, pivots, only_pivots] = arrays_;
         BlockRow const p = order.position_of[i];
         T const* next = a + a_.matrix.col_ptr[i];
         put(*next, inverse[p], largest);

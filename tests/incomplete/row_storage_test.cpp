@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "rows/fill_pattern.hpp"
 #include "solver/generated.hpp"
 
 namespace espalier {
@@ -36,6 +37,22 @@ TEST(RowStorage, GroupsRowsThatDoNotDependOnEachOther) {
             ++groups;
         }
         EXPECT_GT(groups, 0);
+    }
+}
+
+// The factorization reads them as contiguous entries.
+TEST(RowStorage, KeepsLongRowsOutOfGroupsIfTheyAreReread) {
+    auto const pattern = fill_pattern(block_pattern(generated<double>("lap3d:12"), 1), 1);
+    auto const order = make_execution_order(pattern, 1, one_chunk);
+    WorkerTeam team(Topology::synthetic("core:1"), 1, false);
+    for (bool const is_reread : {false, true}) {
+        RowStorage<double> const rows(pattern, order, SweepDirection::backward, 1, Allocation::local, team,
+                                      is_reread);
+        std::int32_t longest = 0;
+        for (BlockRow p = 0; p < pattern.num_rows; ++p)
+            if (rows.stride(p) == group_rows) longest = std::max(longest, rows.length(p));
+        EXPECT_EQ(longest > 4, !is_reread);
+        EXPECT_GT(longest, 0);
     }
 }
 
