@@ -13,9 +13,10 @@ namespace {
 
 /// An aggregate of at most this many tasks fits the cache of a core.
 constexpr Index most_tasks = 32768;
-/// The part of a run after which the second core may start.
+/// The part of a run after which the last core should have started.
 constexpr double latest_start = 0.05;
 
+/// Returns the largest of the most frequent distances, or 1 if there are none.
 TaskId most_frequent(std::vector<TaskId> distances) {
     std::sort(distances.begin(), distances.end());
     TaskId best = 1;

@@ -20,8 +20,8 @@ struct Reach {
 class Pipeline {
   public:
     /// `sample` are the reaches of some tasks with successors. The period is their most frequent distance
-    /// `last`. A band is so short that a core starts at most a twentieth of the run after the core before it,
-    /// unless a single period is longer. Error{usage} if cores < 1.
+    /// `last`. Bands are so short that the last core starts at most a twentieth of the run after the first
+    /// one, but at least one period long. Error{usage} if cores < 1.
     Pipeline(TaskId num_tasks, std::span<Reach const> sample, Index cores);
 
     /// Whether most tasks of the sample reach the next period once and stay near otherwise, and there is a

@@ -40,10 +40,11 @@ struct SweepPrediction {
 SweepPrediction predict_sweeps(RowPattern const& pattern, ExecutionOrder const& order, int block_size,
                                std::size_t scalar_bytes, RowCosts const& costs = {});
 
-/// The execution order with the fastest predicted sweeps. fast_string() is tried first. If it keeps the
-/// workers busy for less than `good_efficiency` of the time, G(workers), CD(4), D(400), F(32) and one chunk
-/// are tried as well. One worker always runs all rows as one chunk. `node_of_worker` and the
-/// interrupt as in make_execution_order().
+/// The execution order with the fastest predicted sweeps. A pipeline, if there is one, is taken at once if it
+/// keeps the workers busy for `good_pipeline` of the time. Otherwise fast_string() is tried. If the best
+/// order so far keeps the workers busy for less than `good_efficiency` of the time, G(workers), CD(4),
+/// D(400), F(32) and one chunk are tried as well. One worker always runs all rows as one chunk.
+/// `node_of_worker` and the interrupt as in make_execution_order().
 inline constexpr double good_efficiency = 0.8, good_pipeline = 0.9;
 ExecutionOrder choose_execution_order(RowPattern const& pattern, int workers, int block_size,
                                       std::size_t scalar_bytes, RowCosts const& costs = {},
