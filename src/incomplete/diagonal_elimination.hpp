@@ -23,12 +23,15 @@ template <class T> class DiagonalElimination final : public RowFactorizer {
 
   private:
     void factorize(BlockRow p) noexcept {
-        auto const& [entries, order, a, lower, upper, inverse, pivots, only_pivots] = arrays_;
-        T const* const values = a;
+        EntryMap const& entries = arrays_.entries;
+        RowStorage<T> const &lower = arrays_.lower, &upper = arrays_.upper;
+        PivotRule<T> const& pivots = arrays_.pivots;
+        T const* const a = arrays_.a;
+        T* const inverse = arrays_.inverse;
         Offset entry = entries.begin(p);
         Real<T> largest = 0;
         auto const take = [&](Offset e) {
-            T const value = entries.value(values, e);
+            T const value = entries.value(a, e);
             largest = std::max(largest, abs1(value));
             return value;
         };
@@ -37,7 +40,7 @@ template <class T> class DiagonalElimination final : public RowFactorizer {
         // l(k) = a(p, k) / u(k, k), and a(p, p) -= l(k) a(k, p).
         auto const eliminate = [&](BlockRow k, T& factor) {
             factor = times(take(entry), inverse[k]);
-            pivot -= times(factor, values[entry++]);
+            pivot -= times(factor, a[entry++]);
         };
         visit_row(lower, p, eliminate);
         visit_row(upper, p, [&](BlockRow, T& value) { value = take(++entry); });
