@@ -77,9 +77,9 @@ Aggregation Pipeline::aggregate(TaskGraph const& graph, std::span<TaskId const> 
 }
 
 std::vector<TaskId> sampled_tasks(TaskId num_tasks) {
-    constexpr TaskId most = 1 << 12; // nearly
+    constexpr TaskId wanted = 1 << 12;
     std::vector<TaskId> tasks;
-    TaskId const step = std::max(1, num_tasks / most);
+    TaskId const step = std::max(1, num_tasks / wanted);
     for (Index task = 0; task < num_tasks; task += step) tasks.push_back(static_cast<TaskId>(task));
     return tasks;
 }

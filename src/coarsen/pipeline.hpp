@@ -44,7 +44,7 @@ class Pipeline {
     bool is_regular_ = false;
 };
 
-/// The tasks of a regular sample of 0 .. num_tasks - 1.
+/// Tasks at equal distances in 0 .. num_tasks - 1: all of them if there are few, otherwise some thousands.
 [[nodiscard]] std::vector<TaskId> sampled_tasks(TaskId num_tasks);
 
 /// W(cores): the parts of a Pipeline; at most `cores` aggregates in each band. Error{usage} if cores < 1.

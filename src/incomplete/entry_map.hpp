@@ -28,16 +28,17 @@ class EntryMap {
   public:
     EntryMap() = default;
 
-    /// `pattern` is that of the factor; `is_pattern_of_a`: it has no fill; `wants_mirrors`: has_mirrors(), if
-    /// the pattern has sources. Refers to the order.
+    /// `pattern` is that of the factor; `is_pattern_of_a`: it has no fill; `wants_mirrors`: the map is to
+    /// have mirrors if the pattern has sources. The map refers to the order.
     static EntryMap make(MappedMatrix const& matrix, ExecutionOrder const& order, RowPattern pattern,
                          bool is_pattern_of_a, bool wants_mirrors, int threads);
 
     /// The first part of the row at position p. Its last part is end(p) - 1.
     [[nodiscard]] Offset begin(BlockRow position) const { return ptr_[index(position)]; }
     [[nodiscard]] Offset end(BlockRow position) const { return ptr_[index(position) + 1]; }
-    /// Whether part e is the entry (i, j) of A if entry e of A is (j, i), and is_in_order(). Other maps have
-    /// the parts of the rows in the order of their positions.
+    /// Whether parts are numbered like the entries of A, which has a symmetric pattern: if entry e of A is
+    /// (j, i), part e is the entry (i, j). Such a map is_in_order(). Other maps number the parts by the
+    /// positions of their rows.
     [[nodiscard]] bool has_mirrors() const { return !mirrors_.empty(); }
     /// Whether the values of each row are all those of its blocks, in the order of the row in the pattern,
     /// and column-major in each block. Then column() and in_block() are not known.
@@ -108,9 +109,10 @@ class EntryMap {
   private:
     /// The numbers of parts by which prefetches run ahead.
     static constexpr Offset ahead = 512, blocks_ahead = 128;
-    static constexpr Offset few = 6; ///< Parts, often in two lines of the cache.
+    /// prefetch_source() covers this many parts, which often are in two lines of the cache.
+    static constexpr Offset few = 6;
 
-    /// Of a row, in ptr_.
+    /// Returns the index in ptr_ of the row at a position.
     [[nodiscard]] BlockRow index(BlockRow position) const {
         return has_mirrors() ? row_at_[position] : position;
     }

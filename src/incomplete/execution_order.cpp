@@ -374,7 +374,7 @@ Pipeline pipeline_of(RowPattern const& dependences, int workers) {
     return {dependences.num_rows, sample, workers};
 }
 
-/// The order of the pipeline, or that of fast_string() if it is null.
+/// Makes the order of a pipeline. If `pipeline` is null, makes the order of fast_string().
 ExecutionOrder grouped_order(RowPattern const& pattern, RowPattern const& dependences, int workers,
                              Pipeline const* pipeline, std::vector<int> const& node_of_worker,
                              Interrupt* interrupt) {

@@ -65,8 +65,8 @@ class IncompleteStructure {
     void require_size(Index rows, Offset stored) const;
 
     [[nodiscard]] Index entries_of_block() const { return Index(sizes_.block_size) * sizes_.block_size; }
-    /// Whether elimination changes only the pivots (diagonal_elimination.hpp), and the map allows to use
-    /// this.
+    /// Whether elimination changes only the pivots, and the map gives the values of A in the order of the
+    /// rows. The factorization then needs no memory for a current row.
     [[nodiscard]] bool finds_only_pivots() const {
         return changes_only_pivots_ && (map_.has_mirrors() || (map_.has_columns() && map_.is_in_order()));
     }
@@ -96,7 +96,8 @@ class IncompleteStructure {
     std::optional<ChunkRuns> runs_;
     Arena inverse_;
     EntryMap map_;
-    bool changes_only_pivots_ = false; ///< Whether elimination does (diagonal_elimination.hpp).
+    /// Whether elimination changes only the pivots (diagonal_elimination.hpp).
+    bool changes_only_pivots_ = false;
     std::int32_t longest_row_ = 1; ///< In blocks. Only block rows need it.
 
   private:

@@ -90,7 +90,8 @@ template <class T> struct FactorArrays {
     RowStorage<T> const& upper;
     T* inverse; ///< Inverse diagonal blocks by position.
     PivotRule<T> pivots;
-    bool changes_only_pivots; ///< Whether elimination does (diagonal_elimination.hpp). There is no fill then.
+    /// Whether elimination changes only the pivots (diagonal_elimination.hpp). There is no fill then.
+    bool changes_only_pivots;
 };
 
 /// Factorizes rows on one worker. Does not throw after its construction.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "coarsen/operators.hpp"
+#include "coarsen/pipeline.hpp"
 #include "core/run_threads.hpp"
 
 namespace espalier {
@@ -51,12 +52,10 @@ Edges edges_of(GroupedRows const& groups, RowPattern const& dependences, TaskId 
 } // namespace
 
 bool are_lines(RowPattern const& dependences, BlockRow reach) {
-    constexpr BlockRow most_examined = 1 << 12; // nearly
-    BlockRow const step = std::max(1, dependences.num_rows / most_examined);
-    BlockRow examined = 0, following = 0;
-    for (Index i = 0; i < dependences.num_rows; i += step, ++examined)
-        if (follows(dependences, static_cast<BlockRow>(i), reach)) ++following;
-    return 2 * Index(following) > examined;
+    auto const examined = sampled_tasks(dependences.num_rows);
+    auto const following = std::count_if(examined.begin(), examined.end(),
+                                         [&](BlockRow i) { return follows(dependences, i, reach); });
+    return 2 * following > std::ssize(examined);
 }
 
 std::vector<BlockRow> lines_of_rows(RowPattern const& dependences, BlockRow length, int threads) {

@@ -23,7 +23,7 @@ template <class T> class RowStorage {
 
     /// Places the rows lower(i) or upper(i) of a pattern in the order of a forward or of a backward sweep.
     /// Columns are stored as positions. The values have no memory yet. Error{unsupported} for a pattern or a
-    /// row beyond the limits below. `is_reread`: the factorization reads rows again for others.
+    /// row beyond the limits below. `is_reread`: the factorization of a row reads earlier rows.
     RowStorage(RowPattern const& pattern, ExecutionOrder const& order, SweepDirection direction,
                int block_size, Allocation allocation, WorkerTeam& team, bool is_reread = false);
 

@@ -27,8 +27,7 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
         : arrays_(arrays), prefetch_(arrays.lower, arrays.upper, arrays.inverse), a_(a),
           row_(current_row.as<T>().data()), largest_(a.largest),
           is_hermitian_(is_complex<T> && a.matrix.symmetry == Symmetry::hermitian),
-          loads_(arrays.entries.has_columns() && arrays.entries.is_in_order()),
-          finds_only_pivots_(loads_ && arrays.changes_only_pivots) {}
+          loads_(arrays.entries.has_columns() && arrays.entries.is_in_order()) {}
 
     void load_rows(BlockRow first, BlockRow end) noexcept override {
         if (!loads_) return;
@@ -39,7 +38,7 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
     }
     void factorize_rows(BlockRow first, BlockRow end) noexcept override {
         for (BlockRow p = first; p < end; ++p)
-            if (finds_only_pivots_) {
+            if (loads_ && arrays_.changes_only_pivots) {
                 find_pivot(p);
             } else {
                 prefetch_.before(p);
@@ -214,7 +213,6 @@ template <class T> class SymmetricRowFactorization final : public RowFactorizer 
     Real<T> largest_; ///< SymmetricMatrix::largest, or the largest modulus so far.
     bool is_hermitian_;
     bool loads_; ///< Whether load_rows() copies the values of A, which needs a factor without fill.
-    bool finds_only_pivots_; ///< Whether find_pivot() is enough for a row.
 };
 
 } // namespace espalier

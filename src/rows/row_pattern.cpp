@@ -247,7 +247,7 @@ bool is_bipartite(RowPattern const& pattern) {
     if (!pattern.symmetric) return false;
     using Label = std::uint32_t; // twice the component, plus the color
     LargeVector<Label> labels(pattern.num_rows);
-    std::vector<Label> united; // by component: what its color 0 is in another component
+    std::vector<Label> united; // by component: the label of its color 0 in the component that it joined
     auto const find = [&](Label label) {
         while (united[label / 2] / 2 != label / 2) {
             Label& next = united[label / 2];

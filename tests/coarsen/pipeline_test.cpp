@@ -35,6 +35,19 @@ TEST(Pipeline, UnitesShortPeriods) {
     EXPECT_EQ(coarsen(grid, "W(3)").graph.num_tasks(), 3 * 50);
 }
 
+// The last task of each line precedes the first one of the next line.
+TEST(Pipeline, PutsTasksIntoThePartOfTheirPredecessor) {
+    std::vector<Edge> edges;
+    for (TaskId task = 0; task < 400; ++task)
+        for (TaskId const next : {task + 1, task + 4})
+            if (next < 400) edges.emplace_back(task, next);
+    auto const graph = graph_of(400, edges);
+    auto const coarse = coarsen(graph, "W(2)"); // bands of 5 lines of 4 tasks
+    expect_coarse(graph, coarse);
+    for (TaskId task = 0; task < 400; ++task)
+        EXPECT_EQ(coarse.aggregate_of[task], 2 * (task / 20) + (task % 20 < 2 ? 0 : 1));
+}
+
 TEST(Pipeline, BoundsArePartsOfPeriods) {
     std::vector<Reach> const sample{{10, 1}};
     EXPECT_EQ(Pipeline(25, sample, 3).bounds(), (std::vector<TaskId>{0, 4, 7, 10, 14, 17, 20, 24, 25}));

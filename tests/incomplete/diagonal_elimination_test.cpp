@@ -95,7 +95,7 @@ TYPED_TEST(EliminationInTwoColors, HasTheBitsOfTheGeneralFactorization) {
 
 TYPED_TEST(EliminationInTwoColors, IsTheCompleteFactorizationOfATree) {
     using T = TypeParam;
-    // Row i is a leaf of the rows after it, so there is no fill.
+    // Each row has one neighbor with a higher number, so elimination makes no fill.
     auto const tree = [](Index i, Index j) {
         return i == j ? 5.0 : j == (i + num_rows) / 2 + 1 ? 1.0 + 0.01 * static_cast<double>(i) : 0.0;
     };

@@ -146,6 +146,22 @@ TEST(ExecutionOrder, GivesEachWorkerItsPartOfAPipeline) {
     EXPECT_FALSE(has_pipeline(random_pattern(300, 8), 2));
 }
 
+// Row 2 follows row 0 and row 1, which ends later because it is longer. Row 3 follows row 1.
+TEST(ExecutionOrder, PrefersTheWorkerOfTheLowestPredecessor) {
+    auto const pattern = block_pattern(matrix_from<double>(Symmetry::symmetric, {{1, 0, 0, 0}, //
+                                                                                 {0, 1, 0, 0}, //
+                                                                                 {1, 1, 1, 0}, //
+                                                                                 {0, 1, 0, 1}}),
+                                       1);
+    auto const order = make_execution_order(pattern, 2, "none");
+    auto const worker_of = [&](BlockRow row) {
+        return order.position_of[row] < order.chunk_ptr[order.worker_ptr[1]] ? 0 : 1;
+    };
+    EXPECT_NE(worker_of(0), worker_of(1));
+    EXPECT_EQ(worker_of(2), worker_of(0));
+    EXPECT_EQ(worker_of(3), worker_of(1));
+}
+
 TEST(ExecutionOrder, OneWorkerNeverWaits) {
     auto const order = make_execution_order(grid_pattern(6, 6, 6), 1, "D(5)");
     EXPECT_TRUE(order.forward.waits.empty());
