@@ -24,26 +24,35 @@ RowExchange::RowExchange(DistributedRows rows, std::span<Index const> callers_ro
             throw Error(Status::usage,
                         fmt::format("the parts of all processes have {} rows in total; the matrix has {}",
                                     first.back(), rows_.order()));
-        owned_.length = rows_.count();
-        callers_.length = given;
-        owned_.rows.resize(callers_rows.size());
-        std::iota(owned_.rows.begin(), owned_.rows.end(), Index(0));
-        std::ranges::stable_sort(owned_.rows, {}, [&](Index l) { return callers_rows[l]; });
-        wanted.resize(comm.size());
-        auto next = owned_.rows.begin();
-        owned_.begin.assign(1, 0);
-        for (int r = 0; r < comm.size(); ++r) {
-            for (; next != owned_.rows.end() && callers_rows[*next] < first[r + 1]; ++next)
-                wanted[r].push_back(callers_rows[*next] - first[r]);
-            owned_.begin.push_back(next - owned_.rows.begin());
-        }
-        if (std::ssize(callers_rows) != rows_.count() || next != owned_.rows.end() ||
-            (!owned_.rows.empty() && callers_rows[owned_.rows.front()] < 0))
+        bool const in_range =
+            std::ranges::all_of(callers_rows, [&](Index row) { return row >= 0 && row < rows_.order(); });
+        if (std::ssize(callers_rows) != rows_.count() || !in_range)
             throw Error(
                 Status::usage,
                 fmt::format("{} rows of the caller were named for {} local rows, or one is not in 0 .. {}",
                             callers_rows.size(), rows_.count(), rows_.order() - 1));
+        callers_.length = given;
+        owned_.length = rows_.count();
+        owned_.rows.resize(callers_rows.size());
+        if (rows_.is_alone()) {
+            std::iota(owned_.rows.begin(), owned_.rows.end(), Index(0));
+            callers_.rows.assign(callers_rows.begin(), callers_rows.end());
+            return;
+        }
+        auto const process_of = [&](Index row) {
+            return std::ranges::upper_bound(first, row) - first.begin() - 1;
+        };
+        owned_.begin.assign(comm.size() + 1, 0);
+        for (Index const row : callers_rows) ++owned_.begin[process_of(row) + 1];
+        std::partial_sum(owned_.begin.begin(), owned_.begin.end(), owned_.begin.begin());
+        wanted.resize(comm.size());
+        for (Index l = 0; l < std::ssize(callers_rows); ++l) {
+            auto const r = process_of(callers_rows[l]);
+            owned_.rows[owned_.begin[r] + std::ssize(wanted[r])] = l;
+            wanted[r].push_back(callers_rows[l] - first[r]);
+        }
     });
+    if (rows_.is_alone()) return;
     auto const requested = all_to_all(comm, wanted);
     all_succeed(comm, [&] {
         callers_.begin.assign(1, 0);
@@ -63,6 +72,7 @@ template <class T> void RowExchange::move(std::span<T const> from, Side const& s
     all_succeed(comm, [&] {
         require_block_size("a block of vectors", from.size(), source.length, columns);
         require_block_size("a block of vectors", into.size(), target.length, columns);
+        if (rows_.is_alone()) return;
         sent.resize(source.rows.size() * columns);
         received.resize(target.rows.size() * columns);
         auto const part = [&](std::vector<T>& all, Side const& side, int r) {
@@ -74,6 +84,12 @@ template <class T> void RowExchange::move(std::span<T const> from, Side const& s
             in.push_back(std::as_writable_bytes(part(received, target, r)));
         }
     });
+    if (rows_.is_alone()) {
+        for (Index c = 0; c < columns; ++c)
+            for (Index k = 0; k < std::ssize(source.rows); ++k)
+                into[target.rows[k] + c * target.length] = from[source.rows[k] + c * source.length];
+        return;
+    }
     // Row by row, so that the part of a process is contiguous.
     for (Index k = 0; k < std::ssize(source.rows); ++k)
         for (Index c = 0; c < columns; ++c) sent[k * columns + c] = from[source.rows[k] + c * source.length];

@@ -31,7 +31,7 @@ class RowExchange {
     struct Side {
         Index length = 0; // rows of a column
         std::vector<Index> rows;
-        std::vector<Index> begin; // by process
+        std::vector<Index> begin; // by process; empty with one process
     };
     template <class T> void move(std::span<T const> from, Side const& source, std::span<T> into,
                                  Side const& target, Index columns) const;

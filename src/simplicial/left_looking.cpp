@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "core/inverse_permutation.hpp"
+#include "simplicial/eliminate_columns.hpp"
+#include "simplicial/prefetch_column.hpp"
 
 namespace espalier {
 
@@ -12,13 +14,16 @@ template <class T>
 LeftLooking<T>::LeftLooking(SimplicialLu<T>& lu, CscMatrix<T> const& a, SimplicialLuOptions const& options)
     : lu_(lu), a_(a), options_(options), form_(lu.plan_->form), place_(inverse_permutation(form_.row)) {
     Index const largest = lu.plan_->largest_block;
-    for (auto* const list :
-         {&position_, &diagonal_row_, &diagonal_column_, &pruned_, &mark_, &stack_, &path_, &next_})
-        list->resize(largest);
+    diagonal_row_.reserve(largest);
+    diagonal_column_.reserve(largest);
+    rows_.reserve(largest);
+    columns_.reserve(largest);
+    path_.reserve(largest);
+    stack_.reserve(largest);
     x_.assign(largest, T(0));
 }
 
-template <class T> void LeftLooking<T>::run() {
+template <class T> bool LeftLooking<T>::run() {
     auto const n = static_cast<std::int32_t>(place_.size());
     lu_.row_.assign(form_.row.begin(), form_.row.end());
     for (auto* const columns : {&lu_.lower_, &lu_.upper_}) {
@@ -29,6 +34,7 @@ template <class T> void LeftLooking<T>::run() {
     }
     lu_.between_.clear();
     lu_.between_.reserve(n);
+    lu_.is_joined_.assign(n + 1, 0);
     lu_.lower_.make_room(lu_.plan_->nnz_lower);
     lu_.upper_.make_room(lu_.plan_->nnz_factor - lu_.plan_->nnz_lower - n);
     for (Index b = 0; b < form_.num_blocks(); ++b) {
@@ -36,9 +42,10 @@ template <class T> void LeftLooking<T>::run() {
         if (b % 256 == 0) check(options_.interrupt);
         if (size == 1)
             factorize_single(first);
-        else
-            factorize_block(first, size);
+        else if (!factorize_block(first, size))
+            return false;
     }
+    return true;
 }
 
 template <class T> void LeftLooking<T>::factorize_single(std::int32_t k) {
@@ -63,24 +70,28 @@ template <class T> void LeftLooking<T>::factorize_single(std::int32_t k) {
     lu_.set_pivot(k, sound_pivot(pivot));
 }
 
-template <class T> void LeftLooking<T>::factorize_block(std::int32_t first, std::int32_t size) {
+template <class T> bool LeftLooking<T>::factorize_block(std::int32_t first, std::int32_t size) {
     first_ = first;
     size_ = size;
     for (std::int32_t r = 0; r < size; ++r) {
-        position_[r] = pruned_[r] = mark_[r] = -1;
+        rows_[r] = {-1, -1};
         diagonal_row_[r] = diagonal_column_[r] = r;
     }
     Offset const begin = lu_.lower_.size();
-    for (std::int32_t k = 0; k < size; ++k) factorize_column(k);
+    for (std::int32_t k = 0; k < size; ++k) {
+        factorize_column(k);
+        if (lu_.growth_ > options_.most_growth) return false;
+    }
     for (Offset p = begin; p < lu_.lower_.size(); ++p) {
         std::int32_t& row = lu_.lower_.ind[p];
-        row = first + position_[row];
+        row = first + rows_[row].position;
     }
     for (std::int32_t r = 0; r < size; ++r) {
-        std::int32_t const row = form_.row[first + r], at = first + position_[r];
+        std::int32_t const row = form_.row[first + r], at = first + rows_[r].position;
         lu_.row_[at] = row;
         place_[row] = at;
     }
+    return true;
 }
 
 template <class T> void LeftLooking<T>::factorize_column(std::int32_t k) {
@@ -91,12 +102,14 @@ template <class T> void LeftLooking<T>::factorize_column(std::int32_t k) {
     check_size();
     lu_.lower_.make_room(size_ - k);
     lu_.upper_.make_room(k + a_.col_ptr[column + 1] - a_.col_ptr[column]);
+    prefetch_column(a_, form_, first_ + k);
     find_pattern(column);
     eliminate();
     store_between();
     std::int32_t const pivot_row = choose_pivot();
     take_pivot(pivot_row);
     prune(pivot_row);
+    store_lower(pivot_row);
 }
 
 // Scatters the column into x_, and finds the rows that become nonzero.
@@ -117,65 +130,76 @@ template <class T> void LeftLooking<T>::find_pattern(std::int32_t column) {
             continue;
         }
         x_[r] = value;
-        if (mark_[r] == k_) continue;
-        if (position_[r] >= 0) {
+        Row& row = rows_[r];
+        if (row.mark == k_) continue;
+        row.mark = k_;
+        if (row.position >= 0)
             search(r);
-        } else {
-            mark_[r] = k_;
+        else
             found[candidates_++] = r;
-        }
     }
 }
 
 // Depth-first search from a pivot row. The rows of a column of L follow its pivot row.
 template <class T> void LeftLooking<T>::search(std::int32_t row) {
     std::int32_t* const found = lu_.lower_.ind.data() + lu_.lower_.size();
-    std::int32_t depth = 0;
-    path_[0] = row;
-    while (depth >= 0) {
-        std::int32_t const r = path_[depth], j = position_[r];
-        Offset const begin = lu_.lower_.ptr[first_ + j];
-        if (mark_[r] != k_) {
-            mark_[r] = k_;
-            next_[depth] = pruned_[j] >= 0
-                               ? pruned_[j]
-                               : static_cast<std::int32_t>(lu_.lower_.ptr[first_ + j + 1] - begin);
+    Step* step = path_.data();
+    visit(row, *step);
+    while (step >= path_.data()) {
+        std::int32_t const* const rows = lu_.lower_.ind.data() + step->reached.begin;
+        std::int32_t p = step->unvisited;
+        bool is_deeper = false;
+        while (p > 0 && !is_deeper) {
+            std::int32_t const r = rows[--p];
+            Row& reached = rows_[r];
+            if (reached.mark == k_) continue;
+            reached.mark = k_;
+            if (reached.position < 0) {
+                found[candidates_++] = r;
+                continue;
+            }
+            step->unvisited = p;
+            visit(r, *++step);
+            is_deeper = true;
         }
-        std::int32_t const* const rows = lu_.lower_.ind.data() + begin;
-        std::int32_t p = next_[depth] - 1;
-        for (; p >= 0; --p) {
-            std::int32_t const i = rows[p];
-            if (mark_[i] == k_) continue;
-            if (position_[i] >= 0) break;
-            mark_[i] = k_;
-            found[candidates_++] = i;
-        }
-        if (p >= 0) {
-            next_[depth] = p;
-            path_[++depth] = rows[p];
-        } else {
-            stack_[--top_] = r;
-            --depth;
+        if (!is_deeper) {
+            stack_[--top_] = step->reached;
+            --step;
         }
     }
+}
+
+template <class T> void LeftLooking<T>::visit(std::int32_t row, Step& step) const {
+    std::int32_t const j = rows_[row].position;
+    Column const& column = columns_[j];
+    bool const is_pruned = column.searched >= 0;
+    step.reached = {row, first_ + j, column.begin, column.size, is_pruned};
+    step.unvisited = is_pruned ? column.searched : column.size;
 }
 
 // x := L^-1 x for the columns of L so far. The pivot rows become the column of U.
 template <class T> void LeftLooking<T>::eliminate() {
     Offset at = lu_.upper_.size();
-    T* const x = x_.data();
     Real<T> largest = 0;
-    for (std::int32_t s = top_; s < size_; ++s) {
-        std::int32_t const r = stack_[s], j = first_ + position_[r];
-        T const u = x[r];
-        x[r] = T(0);
-        largest = std::max(largest, abs1(u));
-        lu_.upper_.ind[at] = j;
-        lu_.upper_.values[at++] = u;
-        Offset const end = lu_.lower_.ptr[j + 1];
-        std::int32_t const* const ind = lu_.lower_.ind.data();
-        T const* const l = lu_.lower_.values.data();
-        for (Offset p = lu_.lower_.ptr[j]; p < end; ++p) x[ind[p]] -= l[p] * u;
+    int width = 0;
+    for (std::int32_t s = top_; s < size_; s += width, at += width) {
+        Reached const* const reached = stack_.data() + s;
+        width = 1;
+        while (lu_.is_joined_[reached->position + width] && s + width < size_ &&
+               reached[width].position == reached->position + width)
+            ++width;
+        with_joined_columns(width, [&]<int W>() {
+            JoinedColumns<T, W> columns;
+            for (int c = 0; c < W; ++c) {
+                columns.pivot_row[c] = reached[c].row;
+                columns.begin[c] = reached[c].begin;
+                lu_.upper_.ind[at + c] = reached[c].position;
+            }
+            columns.size = reached[W - 1].size;
+            columns.ind = lu_.lower_.ind.data();
+            columns.values = lu_.lower_.values.data();
+            largest = eliminate_columns(x_.data(), columns, lu_.upper_.values.data() + at, largest);
+        });
     }
     lu_.growth_ = std::max(lu_.growth_, static_cast<double>(largest));
     lu_.upper_.ind.set_size(at);
@@ -202,57 +226,83 @@ template <class T> std::int32_t LeftLooking<T>::choose_pivot() {
         }
     lu_.growth_ = std::max(lu_.growth_, static_cast<double>(largest));
     bool const is_diagonal_good =
-        mark_[diagonal] == k_ && static_cast<double>(abs1(x_[diagonal])) >=
-                                     options_.diagonal_preference * static_cast<double>(largest);
+        rows_[diagonal].mark == k_ && static_cast<double>(abs1(x_[diagonal])) >=
+                                          options_.diagonal_preference * static_cast<double>(largest);
     return is_diagonal_good ? diagonal : best;
 }
 
-// Stores the column of L. If the pivot was the diagonal entry of another column, the diagonal row of this one
-// serves that column instead.
+// If the pivot was the diagonal entry of another column, the diagonal row of this one serves that column
+// instead.
 template <class T> void LeftLooking<T>::take_pivot(std::int32_t pivot_row) {
     std::int32_t const other = diagonal_column_[pivot_row], displaced = diagonal_row_[k_];
     diagonal_row_[other] = displaced;
     diagonal_column_[displaced] = other;
-    position_[pivot_row] = k_;
-
+    rows_[pivot_row].position = k_;
     lu_.set_pivot(first_ + k_, sound_pivot(x_[pivot_row]));
-    T const pivot = lu_.pivot_[first_ + k_];
     x_[pivot_row] = T(0);
-    Offset at = lu_.lower_.size();
-    std::int32_t const* const found = lu_.lower_.ind.data() + at;
-    for (std::int32_t c = 0; c < candidates_; ++c) {
-        std::int32_t const r = found[c];
-        if (r == pivot_row) continue;
-        lu_.lower_.ind[at] = r; // behind the candidate that was read
-        lu_.lower_.values[at++] = x_[r] / pivot;
-        x_[r] = T(0);
-    }
-    lu_.lower_.ind.set_size(at);
-    lu_.lower_.ptr.push_back(at);
 }
 
 // A column j with entries U(j, k) and L(pivot_row, j) reaches the rows of column k also through the new pivot
 // row. So searches need only visit its rows that are pivots by now.
 template <class T> void LeftLooking<T>::prune(std::int32_t pivot_row) {
     for (std::int32_t s = top_; s < size_; ++s) {
-        std::int32_t const j = position_[stack_[s]];
-        if (pruned_[j] >= 0) continue;
-        Offset const begin = lu_.lower_.ptr[first_ + j], end = lu_.lower_.ptr[first_ + j + 1];
-        std::int32_t* const rows = lu_.lower_.ind.data();
-        if (std::find(rows + begin, rows + end, pivot_row) == rows + end) continue;
-        T* const values = lu_.lower_.values.data();
-        Offset head = begin, tail = end;
-        while (head < tail) {
-            if (position_[rows[head]] >= 0) {
-                ++head;
-                continue;
-            }
-            --tail;
-            std::swap(rows[head], rows[tail]);
-            std::swap(values[head], values[tail]);
-        }
-        pruned_[j] = static_cast<std::int32_t>(tail - begin);
+        Reached const& reached = stack_[s];
+        if (reached.is_pruned) continue;
+        std::int32_t const* const rows = lu_.lower_.ind.data() + reached.begin;
+        if (std::find(rows, rows + reached.size, pivot_row) == rows + reached.size) continue;
+        std::int32_t const j = reached.position - first_;
+        std::int32_t searched = 0;
+        for (std::int32_t p = 0; p < reached.size; ++p)
+            if (rows_[rows[p]].position >= 0) swap_rows(j, searched++, p);
+        columns_[j].searched = searched;
     }
+}
+
+// Swaps two rows of a column of L, and of the columns that it is joined to.
+template <class T> void LeftLooking<T>::swap_rows(std::int32_t column, std::int32_t one, std::int32_t other) {
+    if (one == other) return;
+    for (Offset own = 0;; --column, ++own) {
+        Offset const begin = columns_[column].begin + own; // behind the rows that later columns do not have
+        std::swap(lu_.lower_.ind[begin + one], lu_.lower_.ind[begin + other]);
+        std::swap(lu_.lower_.values[begin + one], lu_.lower_.values[begin + other]);
+        if (!lu_.is_joined_[first_ + column]) return;
+    }
+}
+
+// Stores the column of L, with its rows in the order of the column before if they are the same.
+template <class T> void LeftLooking<T>::store_lower(std::int32_t pivot_row) {
+    Offset const begin = lu_.lower_.size();
+    std::int32_t* const rows = lu_.lower_.ind.data() + begin; // has the candidates
+    T* const values = lu_.lower_.values.data() + begin;
+    T* const x = x_.data();
+    T const pivot = lu_.pivot_[first_ + k_];
+    std::int32_t const candidates = candidates_;
+    bool const joined = has_rows_of_previous(pivot_row);
+    if (joined) std::copy_n(lu_.lower_.ind.data() + columns_[k_ - 1].begin, candidates, rows);
+    std::int32_t size = 0;
+    for (std::int32_t c = 0; c < candidates; ++c) {
+        std::int32_t const r = rows[c];
+        if (r == pivot_row) continue;
+        rows[size] = r;
+        values[size++] = std::exchange(x[r], T(0)) / pivot;
+    }
+    lu_.is_joined_[first_ + k_] = joined;
+    joined_columns_ = joined ? joined_columns_ + 1 : 1;
+    lu_.lower_.ind.set_size(begin + size);
+    lu_.lower_.ptr.push_back(begin + size);
+    columns_[k_] = {begin, size, -1};
+    previous_pivot_row_ = pivot_row;
+}
+
+// Whether the column has the rows of the previous one without the pivot row, which is then its first row
+// after pruning. If the previous column has been reached, all of its rows are candidates.
+template <class T> bool LeftLooking<T>::has_rows_of_previous(std::int32_t pivot_row) const {
+    constexpr std::int32_t least_rows = 4; // fewer do not pay
+    if (candidates_ <= least_rows || k_ == 0 || rows_[previous_pivot_row_].mark != k_ ||
+        joined_columns_ == most_joined_columns)
+        return false;
+    Column const& previous = columns_[k_ - 1];
+    return previous.size > 0 && previous.size == candidates_ && lu_.lower_.ind[previous.begin] == pivot_row;
 }
 
 // The pivot, or a larger one with the same phase. Not a number counts as zero.

@@ -8,7 +8,9 @@
 
 #include "core/inverse_permutation.hpp"
 #include "core/permutation_parity.hpp"
+#include "simplicial/eliminate_columns.hpp"
 #include "simplicial/left_looking.hpp"
+#include "simplicial/prefetch_column.hpp"
 
 namespace espalier {
 
@@ -52,7 +54,7 @@ template <class T> void SimplicialLu<T>::clear() {
 }
 
 template <class T>
-void SimplicialLu<T>::factorize(CscMatrix<T> const& a, SimplicialLuOptions const& options) {
+bool SimplicialLu<T>::factorize(CscMatrix<T> const& a, SimplicialLuOptions const& options) {
     has_pivots_ = has_factors_ = false;
     smallest_pivot_ = infinity;
     pivots_replaced_ = 0;
@@ -63,9 +65,10 @@ void SimplicialLu<T>::factorize(CscMatrix<T> const& a, SimplicialLuOptions const
     column_.assign(n, T(0));
     if (work_.size() < static_cast<std::size_t>(n)) work_.resize(n); // for solves with one vector
     choose_scales(a);
-    LeftLooking<T>(*this, a, options).run();
+    if (!LeftLooking<T>(*this, a, options).run()) return false;
     place_entries(a);
     has_pivots_ = has_factors_ = true;
+    return true;
 }
 
 template <class T> void SimplicialLu<T>::choose_scales(CscMatrix<T> const& a) {
@@ -136,6 +139,7 @@ template <class T> bool SimplicialLu<T>::refactorize_block(CscMatrix<T> const& a
                                    10 * growth_); // large in itself if pivots are poor
     for (std::int32_t k = first; k < last; ++k) {
         std::int32_t const column = plan_->form.column[k];
+        __builtin_prefetch(position_.data() + prefetch_column(a, plan_->form, k));
         Real<T> const column_scale = column_scale_[column];
         Offset between = between_[k];
         Real<T> largest = 0; // largest entry of the column during the elimination
@@ -148,14 +152,23 @@ template <class T> bool SimplicialLu<T>::refactorize_block(CscMatrix<T> const& a
             else
                 x[i] = value;
         }
-        for (Offset q = upper_.ptr[k]; q < between_[k]; ++q) {
+        int width = 0;
+        for (Offset q = upper_.ptr[k]; q < between_[k]; q += width) {
             std::int32_t const j = upper_ind[q];
-            T const u = x[j];
-            x[j] = T(0);
-            upper[q] = u;
-            largest = std::max(largest, abs1(u));
-            Offset const end = lower_.ptr[j + 1];
-            for (Offset p = lower_.ptr[j]; p < end; ++p) x[lower_ind[p]] -= lower[p] * u;
+            width = 1;
+            while (is_joined_[j + width] && q + width < between_[k] && upper_ind[q + width] == j + width)
+                ++width;
+            with_joined_columns(width, [&]<int W>() {
+                JoinedColumns<T, W> columns;
+                for (int c = 0; c < W; ++c) {
+                    columns.pivot_row[c] = j + c;
+                    columns.begin[c] = lower_.ptr[j + c];
+                }
+                columns.size = static_cast<std::int32_t>(lower_.ptr[j + W] - lower_.ptr[j + W - 1]);
+                columns.ind = lower_ind;
+                columns.values = lower;
+                largest = eliminate_columns(x, columns, upper + q, largest);
+            });
         }
         T const pivot = x[k];
         x[k] = T(0);
@@ -191,7 +204,7 @@ template <class T> double SimplicialLu<T>::flops() const {
 
 template <class T> std::uint64_t SimplicialLu<T>::bytes() const {
     std::size_t const rows = pivot_.size();
-    return lower_.bytes() + upper_.bytes() + rows * (3 * sizeof(Offset) + sizeof(std::int32_t)) +
+    return lower_.bytes() + upper_.bytes() + rows * (3 * sizeof(Offset) + sizeof(std::int32_t) + 1) +
            rows * (3 * sizeof(T) + 3 * sizeof(Real<T>)) + position_.size() * sizeof(std::int32_t) +
            work_.size() * sizeof(T);
 }

@@ -29,8 +29,8 @@ struct SimplicialLuOptions {
     /// Pivots below this bound are replaced. The largest entry of each column is between 1 and 2.
     double pivot_threshold = 0;
     double replacement = 0; ///< The modulus of replaced pivots.
-    /// refactorize() accepts this growth of the entries during the elimination, and at most 1 /
-    /// sqrt(epsilon).
+    /// factorize() and refactorize() accept this growth of the entries during the elimination, and
+    /// refactorize() at most 1 / sqrt(epsilon).
     double most_growth = infinity;
     std::uint64_t max_bytes = 0; ///< Most memory of the factors; 0 for no limit.
     Offset most_entries = 0;     ///< factorize() gives up if nnz() is larger; 0 for no limit.
@@ -44,9 +44,10 @@ template <class T> class SimplicialLu {
     void clear();
 
     /// Factorizes a matrix (general storage) with the pattern of the plan, and chooses scales and pivots.
-    /// Errors: {out_of_memory} if the factors exceed max_bytes, {inaccurate} if they exceed most_entries, and
-    /// {cancelled}; there are no factors afterwards.
-    void factorize(CscMatrix<T> const& a, SimplicialLuOptions const& options);
+    /// Returns false as soon as the entries grow too much, which larger pivots prevent. Errors:
+    /// {out_of_memory} if the factors exceed max_bytes, {inaccurate} if they exceed most_entries, and
+    /// {cancelled}. There are no factors then.
+    [[nodiscard]] bool factorize(CscMatrix<T> const& a, SimplicialLuOptions const& options);
     /// Factorizes other values with the scales, pivots and pattern of the last factorization. Returns false
     /// if a pivot is below the threshold, if the entries grow too much (and ten times as much as when the
     /// pivots were chosen), or if the values are 2^20 times as large as those before; there are no factors
@@ -115,6 +116,8 @@ template <class T> class SimplicialLu {
     std::vector<Real<T>> scale_;         ///< R by position.
     Columns lower_, upper_;              ///< U contains the entries between the blocks.
     std::vector<Offset> between_;        ///< By column of U: the first entry between the blocks.
+    /// By column of L: whether it has the rows of the column before without the first one, in the same order.
+    std::vector<std::uint8_t> is_joined_;
     std::vector<T> pivot_, inverse_;     ///< The diagonal of U, and its inverses.
     std::vector<T> column_;              ///< The column that is refactorized; zero in between.
     std::vector<T> work_;                ///< Workspace of solves.

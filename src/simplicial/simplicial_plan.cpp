@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "core/inverse_permutation.hpp"
 #include "ordering/minimum_degree.hpp"
@@ -31,6 +32,38 @@ double most_useful_flops(PatternView const& pattern) {
                              n + static_cast<double>(std::ssize(pattern.ind)), std::sqrt(2 * n));
 }
 
+// The cost of eliminating the rows of a square pattern A + A^T in their order. Each row of L consists of the
+// paths in the elimination tree that begin at its entries (Liu 1986). Takes time for each entry of L.
+MinimumDegree cost_of_order(std::span<std::int32_t const> ptr, std::span<std::int32_t const> ind) {
+    auto const n = static_cast<std::int32_t>(std::ssize(ptr) - 1);
+    auto const for_each_pair = [&](auto const& body) { // of a row and an earlier one
+        for (std::int32_t k = 0; k < n; ++k)
+            for (std::int32_t p = ptr[k]; p < ptr[k + 1]; ++p)
+                if (ind[p] != k) body(std::max(ind[p], k), std::min(ind[p], k));
+    };
+    std::vector<std::int32_t> begin(n + 1, 0);
+    for_each_pair([&](std::int32_t row, std::int32_t) { ++begin[row + 1]; });
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    std::vector<std::int32_t> next(begin.begin(), begin.end() - 1), earlier(begin[n]);
+    for_each_pair([&](std::int32_t row, std::int32_t column) { earlier[next[row]++] = column; });
+    std::vector<std::int32_t> parent(n, -1), last_row(n, -1), count(n, 0);
+    for (std::int32_t row = 0; row < n; ++row) {
+        last_row[row] = row;
+        for (std::int32_t p = begin[row]; p < begin[row + 1]; ++p)
+            for (std::int32_t j = earlier[p]; last_row[j] != row; j = parent[j]) {
+                last_row[j] = row;
+                ++count[j];
+                if (parent[j] < 0) parent[j] = row;
+            }
+    }
+    MinimumDegree cost;
+    for (double const rows : count) {
+        cost.nnz_lower += static_cast<Offset>(rows);
+        cost.flops += rows + 2 * rows * rows;
+    }
+    return cost;
+}
+
 // Orders the diagonal blocks one after the other.
 class BlockOrderer {
   public:
@@ -52,7 +85,7 @@ class BlockOrderer {
             }
             take_block(form_.start[b], size);
             inside += std::ssize(ind_);
-            order_block(form_.start[b], size, ordered && size > 2, most_flops - plan_.flops);
+            order_block(form_.start[b], size, ordered, most_flops - plan_.flops);
             if (plan_.flops > most_flops) return false;
         }
         plan_.nnz_factor += plan_.order() + 2 * plan_.nnz_lower + (std::ssize(pattern_.ind) - inside);
@@ -74,10 +107,11 @@ class BlockOrderer {
 
     void order_block(std::int32_t first, std::int32_t size, bool ordered, double most_flops) {
         order_.resize(size);
-        MinimumDegree const found = minimum_degree(ptr_, ind_, order_, most_flops);
+        MinimumDegree const found =
+            ordered ? minimum_degree(ptr_, ind_, order_, most_flops) : cost_of_order(ptr_, ind_);
         plan_.nnz_lower += found.nnz_lower;
         plan_.flops += found.flops;
-        if (!ordered || found.flops > most_flops) return;
+        if (!ordered || size <= 2 || found.flops > most_flops) return;
         auto const apply = [&](std::vector<std::int32_t>& list) {
             moved_.assign(list.begin() + first, list.begin() + first + size);
             for (std::int32_t k = 0; k < size; ++k) list[first + k] = moved_[order_[k]];

@@ -69,11 +69,17 @@ template <class T> bool SimplicialFactor<T>::factorize_lu(CscMatrix<T> const& ma
     options.most_growth = std::min(limits.growth, 1 / std::sqrt(roundoff));
     options.interrupt = context_.interrupt();
     if (lu_.can_refactorize() && lu_.refactorize(matrix, options)) return true;
-    lu_.factorize(matrix, options);
-    if (!(lu_.growth() <= options.most_growth)) { // because diagonal entries were preferred to larger ones
-        options.diagonal_preference = 1;
-        lu_.factorize(matrix, options);
+    // With a weaker preference for the diagonal, the entries grow less, and there is more fill: L + U had 1.2
+    // to 1.5 times the planned entries for models of chemical plants and fluid flow.
+    constexpr double usual_fill = 1.4;
+    for (double const weaker : {0.1, 1.0}) {
+        if (lu_.factorize(matrix, options)) return false;
+        if (limits.entries > 0 && usual_fill * static_cast<double>(limits.planned_entries) > limits.entries)
+            throw Error(Status::inaccurate, "pivots on the diagonal let entries grow, and others cause fill");
+        options.diagonal_preference = weaker;
     }
+    options.most_growth = infinity;
+    static_cast<void>(lu_.factorize(matrix, options));
     return false;
 }
 

@@ -112,6 +112,21 @@ TEST(SimplicialPlan, CountsTheFillOfATridiagonalMatrix) {
     EXPECT_EQ(plan->flops, 3 * (n - 1));
 }
 
+// The first column of an arrow fills the whole matrix.
+TEST(SimplicialPlan, CountsTheFillOfTheOrderOfTheMatrix) {
+    Index const n = 30;
+    std::set<std::pair<Index, Index>> places;
+    for (Index j = 0; j < n; ++j) places.insert({{j, j}, {0, j}, {j, 0}});
+    auto const a = fill_pattern<double>(n, places, 3);
+    auto const ordered = plan_simplicial_lu(pattern_of(a)),
+               natural = plan_simplicial_lu(pattern_of(a), false);
+    ASSERT_TRUE(ordered && natural);
+    EXPECT_EQ(ordered->nnz_factor, 3 * n - 2);
+    EXPECT_EQ(natural->nnz_lower, n * (n - 1) / 2);
+    EXPECT_EQ(natural->nnz_factor, n * n);
+    EXPECT_EQ(natural->flops, n * (n - 1) / 2 + (n - 1) * n * (2 * n - 1) / 3);
+}
+
 TEST(SimplicialPlan, PrefersSupernodesForDenseFactors) {
     auto const sparse = irregular_matrix<double>(2000, 500, false, 1),
                dense = irregular_matrix<double>(1500, 40'000, false, 1);

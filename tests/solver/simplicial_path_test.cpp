@@ -104,27 +104,69 @@ TEST(SimplicialPath, RefusesADeterminantAfterReplacedPivots) {
     expect_refusal(after_supernodes);
 }
 
-// A lattice with a weak diagonal: pivots outside of it are better, and cause fill.
-TEST(SimplicialPath, GivesWayToSupernodesIfPivotsCauseFill) {
-    constexpr Index side = 50, n = side * side;
-    auto const a = matrix_of(n, Symmetry::general, [](Index i, Index j) {
-        Index const distance = std::abs(i - j);
-        bool const is_near = distance == side || (distance == 1 && i / side == j / side);
-        return i == j ? 1e-6 : is_near ? SplitMix64::uniform_at(1, i * n + j, 0.5, 1) : 0.0;
-    });
-    auto const path_of = [&](Toggle supernodes) {
-        auto solver = factorized(a, one_thread<double>(supernodes));
-        std::vector<double> const b(n, 1.0);
-        auto x = solver.solve(b);
-        EXPECT_EQ(solver.refine(a, b, x).status, Status::ok);
-        bool const has_note = std::ranges::any_of(solver.report().notes, [](std::string const& note) {
-            return note.find("caused fill") != std::string::npos;
-        });
-        EXPECT_EQ(has_note, supernodes == Toggle::automatic);
-        return solver.report().factor_path;
+// The graph is a square lattice.
+CscMatrix<double> lattice(Index side, double diagonal) {
+    Index const n = side * side;
+    CscMatrix<double> a{n, n, Symmetry::general, {0}, {}, {}};
+    for (Index j = 0; j < n; ++j) {
+        for (Index const i : {j - side, j - 1, j, j + 1, j + side}) {
+            bool const leaves_line = std::abs(i - j) == 1 && i / side != j / side;
+            if (i < 0 || i >= n || leaves_line) continue;
+            a.row_ind.push_back(i);
+            a.values.push_back(i == j ? diagonal : SplitMix64::uniform_at(1, i * n + j, 0.5, 1));
+        }
+        a.col_ptr.push_back(std::ssize(a.values));
+    }
+    return a;
+}
+
+// Adds a chain whose diagonal entries of 2 are preferred to 4 below them, so that entries of the last column
+// double in each column. Minimum degree eliminates the chain from its ends.
+void add_chain_with_growth(CscMatrix<double>& a) {
+    constexpr Index length = 200;
+    Index const first = a.rows, last = first + length - 1;
+    a.rows = a.cols = last + 1;
+    auto const add = [&a](Index row, double value) {
+        a.row_ind.push_back(row);
+        a.values.push_back(value);
     };
-    EXPECT_EQ(path_of(Toggle::automatic), "supernodal");
-    EXPECT_EQ(path_of(Toggle::off), "simplicial");
+    for (Index j = first; j < last; ++j) {
+        add(j, 2);
+        add(j + 1, 4);
+        a.col_ptr.push_back(std::ssize(a.values));
+    }
+    for (Index i = first; i <= last; ++i) add(i, 4);
+    a.col_ptr.push_back(std::ssize(a.values));
+}
+
+// The path of the factors, if the solution is accurate. The report has to have the note if supernodes are
+// chosen.
+std::string path_of(CscMatrix<double> const& a, Options const& options, std::string const& expected_note) {
+    auto solver = factorized(a, options);
+    std::vector<double> const b(a.rows, 1.0);
+    auto x = solver.solve(b);
+    EXPECT_EQ(solver.refine(a, b, x).status, Status::ok);
+    bool const has_note = std::ranges::any_of(solver.report().notes, [&](std::string const& note) {
+        return note.find(expected_note) != std::string::npos;
+    });
+    EXPECT_EQ(has_note, solver.report().factor_path == "supernodal");
+    return solver.report().factor_path;
+}
+
+// Pivots outside of the weak diagonal are better, and cause fill.
+TEST(SimplicialPath, GivesWayToSupernodesIfPivotsCauseFill) {
+    auto const a = lattice(50, 1e-6);
+    EXPECT_EQ(path_of(a, one_thread<double>(), "caused fill"), "supernodal");
+    EXPECT_EQ(path_of(a, one_thread<double>(Toggle::off), "caused fill"), "simplicial");
+}
+
+// Other pivots would cause too much fill in the larger lattice.
+TEST(SimplicialPath, GivesWayToSupernodesIfEntriesGrow) {
+    auto large = lattice(120, 4), small = lattice(20, 4);
+    for (auto* const a : {&large, &small}) add_chain_with_growth(*a);
+    EXPECT_EQ(path_of(large, one_thread<double>(), "let entries grow"), "supernodal");
+    EXPECT_EQ(path_of(large, one_thread<double>(Toggle::off), "let entries grow"), "simplicial");
+    EXPECT_EQ(path_of(small, one_thread<double>(), "let entries grow"), "simplicial");
 }
 
 TYPED_TEST(SimplicialPath, SolvesCircuitsWithEveryOpAndSeveralRightHandSides) {
