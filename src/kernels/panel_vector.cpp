@@ -144,7 +144,7 @@ template <class T> struct ShortColumns {
 // fetch(first_row) fetches what is needed after the rows from there on.
 template <class T, int bytes, int direction, class Body>
 ESPALIER_INLINE void for_each_group(MatrixView<T const> panel, NextPanel next, Body const& body) {
-    constexpr Index short_column = 4096 / Index{sizeof(T)};
+    constexpr Index short_column = (direction > 0 ? 16384 : 4096) / Index{sizeof(T)};
     auto const visit_all = [&](auto kind) ESPALIER_INLINE_LAMBDA {
         auto const visit = [&](auto columns, Index j) ESPALIER_INLINE_LAMBDA {
             body(columns, j, [&](Index first_row) ESPALIER_INLINE_LAMBDA {
