@@ -18,8 +18,9 @@ template <class Position> QuotientGraph<Position>::QuotientGraph(std::span<std::
         left_ += size_[v];
     }
     free_ = entries;
-    // The lists together never get longer; a new element needs room for its own.
-    lists_.resize(static_cast<std::size_t>(entries) + entries / 5 + nodes_.size());
+    // The lists together never get longer; a new element needs room for its own. With less room, lists are
+    // moved together more often.
+    lists_.resize(static_cast<std::size_t>(entries) + entries / 2 + nodes_.size());
     bucket_.assign(std::min(most_buckets, std::bit_ceil(nodes_.size() + 1)), none);
     head_.assign(static_cast<std::size_t>(left_) + 1, none);
 }

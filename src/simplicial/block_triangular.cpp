@@ -16,23 +16,31 @@ using Positions = std::vector<std::int32_t>;
 class Matcher {
   public:
     explicit Matcher(PatternView const& pattern)
-        : pattern_(pattern), n_(pattern.order()), row_of_(n_, -1), column_of_(n_, -1), seen_(n_, -1),
-          lookahead_(pattern.ptr.begin(), pattern.ptr.end() - 1), next_(n_),
+        : pattern_(pattern), n_(pattern.order()), row_of_(n_, -1),
           work_(most_passes * (std::ssize(pattern.ind) + n_)) {}
 
     std::optional<Positions> run() {
-        match_diagonal();
+        if (match_diagonal() == n_) return std::move(row_of_);
+        column_of_ = row_of_; // they are equal on the diagonal
+        seen_.assign(n_, -1);
+        lookahead_.assign(pattern_.ptr.begin(), pattern_.ptr.end() - 1);
+        next_.resize(n_);
         for (std::int32_t j = 0; j < n_; ++j)
             if (row_of_[j] < 0 && !augment(j)) return std::nullopt;
         return std::move(row_of_);
     }
 
   private:
-    void match_diagonal() {
+    // Returns the number of matched columns.
+    std::int32_t match_diagonal() {
+        std::int32_t matched = 0;
         for (std::int32_t j = 0; j < n_; ++j) {
             auto const rows = pattern_.ind.subspan(pattern_.ptr[j], pattern_.ptr[j + 1] - pattern_.ptr[j]);
-            if (std::binary_search(rows.begin(), rows.end(), Index(j))) match(j, j);
+            if (!std::binary_search(rows.begin(), rows.end(), Index(j))) continue;
+            row_of_[j] = j;
+            ++matched;
         }
+        return matched;
     }
 
     void match(std::int32_t row, std::int32_t column) {
@@ -113,8 +121,7 @@ void complete(Positions& row_of) {
 class Components {
   public:
     Components(PatternView const& pattern, Positions const& row_of)
-        : pattern_(pattern), n_(pattern.order()), column_of_(inverse_permutation(row_of)), number_(n_, -1),
-          low_(n_), next_(n_) {
+        : pattern_(pattern), n_(pattern.order()), column_of_(inverse_permutation(row_of)), visits_(n_) {
         order_.reserve(n_);
         path_.reserve(n_);
         open_.reserve(n_);
@@ -124,7 +131,7 @@ class Components {
 
     void find() {
         for (std::int32_t root = 0; root < n_; ++root) {
-            if (number_[root] >= 0) continue;
+            if (visits_[root].number >= 0) continue;
             enter(root);
             while (!path_.empty()) step();
         }
@@ -135,29 +142,36 @@ class Components {
   private:
     static constexpr std::int32_t done = std::numeric_limits<std::int32_t>::max();
 
+    struct Visit {
+        std::int32_t number = -1; ///< In the order in which columns are entered, or -1.
+        std::int32_t low = 0;     ///< The smallest number that the column reaches.
+        Offset next = 0;          ///< The first entry that is not looked at.
+    };
+
     void enter(std::int32_t j) {
-        number_[j] = low_[j] = count_++;
-        next_[j] = pattern_.ptr[j];
+        visits_[j] = {count_, count_, pattern_.ptr[j]};
+        ++count_;
         path_.push_back(j);
         open_.push_back(j);
     }
 
     void step() {
         std::int32_t const j = path_.back();
-        std::int32_t low = low_[j];
-        Offset p = next_[j];
+        Visit& visit = visits_[j];
+        std::int32_t low = visit.low;
+        Offset p = visit.next;
         for (Offset const end = pattern_.ptr[j + 1]; p < end; ++p) {
             std::int32_t const to = column_of_[pattern_.ind[p]];
-            if (number_[to] < 0) {
-                next_[j] = p; // looked at again when `to` is finished
-                low_[j] = low;
+            if (visits_[to].number < 0) {
+                visit.next = p; // looked at again when `to` is finished
+                visit.low = low;
                 return enter(to);
             }
-            low = std::min(low, low_[to]); // `done` if its component is complete
+            low = std::min(low, visits_[to].low); // `done` if its component is complete
         }
-        low_[j] = low;
+        visit.low = low;
         path_.pop_back();
-        if (low == number_[j]) close(j);
+        if (low == visit.number) close(j);
     }
 
     void close(std::int32_t root) {
@@ -165,7 +179,7 @@ class Components {
         do {
             j = open_.back();
             open_.pop_back();
-            low_[j] = done;
+            visits_[j].low = done;
             order_.push_back(j);
         } while (j != root);
         start_.push_back(static_cast<std::int32_t>(std::ssize(order_)));
@@ -173,8 +187,8 @@ class Components {
 
     PatternView const& pattern_;
     std::int32_t n_;
-    Positions column_of_, number_, low_, path_, open_;
-    std::vector<Offset> next_;
+    Positions column_of_, path_, open_;
+    std::vector<Visit> visits_;
     std::int32_t count_ = 0;
 };
 

@@ -69,8 +69,8 @@ class BlockOrderer {
   public:
     BlockOrderer(PatternView const& pattern, SimplicialPlan& plan)
         : pattern_(pattern), plan_(plan), form_(plan.form), place_(inverse_permutation(form_.row)) {
-        ptr_.reserve(form_.row.size() + 1);
-        ind_.reserve(pattern.ind.size());
+        ptr_.resize(form_.row.size() + 1);
+        ind_.resize(pattern.ind.size());
     }
 
     /// Returns false if more than `most_flops` operations are needed; the plan is then incomplete.
@@ -84,7 +84,7 @@ class BlockOrderer {
                 continue;
             }
             take_block(form_.start[b], size);
-            inside += std::ssize(ind_);
+            inside += ptr_[size];
             order_block(form_.start[b], size, ordered, most_flops - plan_.flops);
             if (plan_.flops > most_flops) return false;
         }
@@ -95,20 +95,23 @@ class BlockOrderer {
   private:
     // The pattern of the block, in positions from 0.
     void take_block(std::int32_t first, std::int32_t size) {
-        ptr_.assign(1, 0);
-        ind_.clear();
-        for (std::int32_t k = first; k < first + size; ++k) {
-            Offset const end = pattern_.ptr[form_.column[k] + 1];
-            for (Offset p = pattern_.ptr[form_.column[k]]; p < end; ++p)
-                if (std::int32_t const i = place_[pattern_.ind[p]] - first; i >= 0) ind_.push_back(i);
-            ptr_.push_back(static_cast<std::int32_t>(std::ssize(ind_)));
+        std::int32_t entries = 0;
+        for (std::int32_t k = 0; k < size; ++k) {
+            std::int32_t const column = form_.column[first + k];
+            for (Offset p = pattern_.ptr[column]; p < pattern_.ptr[column + 1]; ++p) {
+                std::int32_t const i = place_[pattern_.ind[p]] - first;
+                ind_[entries] = i; // kept if it is in the block
+                entries += i >= 0 ? 1 : 0;
+            }
+            ptr_[k + 1] = entries;
         }
     }
 
     void order_block(std::int32_t first, std::int32_t size, bool ordered, double most_flops) {
         order_.resize(size);
+        std::span const ptr(ptr_.data(), size + 1), ind(ind_.data(), ptr_[size]);
         MinimumDegree const found =
-            ordered ? minimum_degree(ptr_, ind_, order_, most_flops) : cost_of_order(ptr_, ind_);
+            ordered ? minimum_degree(ptr, ind, order_, most_flops) : cost_of_order(ptr, ind);
         plan_.nnz_lower += found.nnz_lower;
         plan_.flops += found.flops;
         if (!ordered || size <= 2 || found.flops > most_flops) return;
