@@ -135,6 +135,11 @@ template <class T>
 void Solver<T>::State::factorize_by_supernodes(CscMatrix<T> const& matrix, char const* reason) {
     Options same = options_of_analysis();
     same.supernodes = Toggle::on;
+    // Minimum degree has found few operations, so that a dissection would take longer than it saves.
+    constexpr double few_operations = 1e8;
+    if (analysis_->simplicial_lu && analysis_->simplicial_lu->flops < few_operations &&
+        same.ordering == OrderingMethod::automatic)
+        same.ordering = OrderingMethod::amd;
     factorize_again(matrix, same, fmt::format("supernodes: {}", reason));
 }
 
