@@ -142,39 +142,45 @@ template <class T> void LeftLooking<T>::find_pattern(std::int32_t column) {
 
 // Depth-first search from a pivot row. The rows of a column of L follow its pivot row.
 template <class T> void LeftLooking<T>::search(std::int32_t row) {
-    std::int32_t* const found = lu_.lower_.ind.data() + lu_.lower_.size();
-    Step* step = path_.data();
-    visit(row, *step);
-    while (step >= path_.data()) {
-        std::int32_t const* const rows = lu_.lower_.ind.data() + step->reached.begin;
-        std::int32_t p = step->unvisited;
-        bool is_deeper = false;
-        while (p > 0 && !is_deeper) {
-            std::int32_t const r = rows[--p];
-            Row& reached = rows_[r];
-            if (reached.mark == k_) continue;
-            reached.mark = k_;
-            if (reached.position < 0) {
-                found[candidates_++] = r;
-                continue;
-            }
-            step->unvisited = p;
-            visit(r, *++step);
-            is_deeper = true;
-        }
-        if (!is_deeper) {
-            stack_[--top_] = step->reached;
-            --step;
+    std::int32_t depth = 0;
+    path_[0] = first_step(row);
+    while (depth >= 0) {
+        Step& step = path_[depth];
+        if (std::int32_t const next = next_pivot_row(step); next >= 0) {
+            path_[++depth] = first_step(next);
+        } else {
+            stack_[--top_] = step.reached;
+            --depth;
         }
     }
 }
 
-template <class T> void LeftLooking<T>::visit(std::int32_t row, Step& step) const {
-    std::int32_t const j = rows_[row].position;
+template <class T> auto LeftLooking<T>::first_step(std::int32_t pivot_row) const -> Step {
+    std::int32_t const j = rows_[pivot_row].position;
     Column const& column = columns_[j];
     bool const is_pruned = column.searched >= 0;
-    step.reached = {row, first_ + j, column.begin, column.size, is_pruned};
-    step.unvisited = is_pruned ? column.searched : column.size;
+    return {{pivot_row, first_ + j, column.begin, column.size, is_pruned},
+            is_pruned ? column.searched : column.size};
+}
+
+// The next row of the column that is a pivot row and reached for the first time, or -1. Rows without pivot on
+// the way become candidates.
+template <class T> std::int32_t LeftLooking<T>::next_pivot_row(Step& step) {
+    std::int32_t* const found = lu_.lower_.ind.data() + lu_.lower_.size();
+    std::int32_t const* const rows = lu_.lower_.ind.data() + step.reached.begin;
+    std::int32_t p = step.unvisited;
+    while (p > 0) {
+        std::int32_t const r = rows[--p];
+        Row& row = rows_[r];
+        if (row.mark == k_) continue;
+        row.mark = k_;
+        if (row.position >= 0) {
+            step.unvisited = p;
+            return r;
+        }
+        found[candidates_++] = r;
+    }
+    return -1;
 }
 
 // x := L^-1 x for the columns of L so far. The pivot rows become the column of U.

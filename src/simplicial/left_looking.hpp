@@ -15,28 +15,6 @@ template <class T> class LeftLooking {
     [[nodiscard]] bool run();
 
   private:
-    void factorize_single(std::int32_t k);
-    [[nodiscard]] bool factorize_block(std::int32_t first, std::int32_t size);
-    void factorize_column(std::int32_t k);
-    void find_pattern(std::int32_t column);
-    void search(std::int32_t row);
-    void eliminate();
-    void store_between();
-    std::int32_t choose_pivot();
-    void take_pivot(std::int32_t pivot_row);
-    void prune(std::int32_t pivot_row);
-    void swap_rows(std::int32_t column, std::int32_t one, std::int32_t other);
-    void store_lower(std::int32_t pivot_row);
-    [[nodiscard]] bool has_rows_of_previous(std::int32_t pivot_row) const;
-    T sound_pivot(T pivot);
-    void check_size() const;
-
-    SimplicialLu<T>& lu_;
-    CscMatrix<T> const& a_;
-    SimplicialLuOptions const& options_;
-    BlockTriangularForm const& form_;
-    std::vector<std::int32_t> place_; // by row of A: as planned, and after pivoting for complete blocks
-
     struct Row {
         std::int32_t position; ///< Its number as a pivot, or -1.
         std::int32_t mark;     ///< The last column that reached it.
@@ -54,11 +32,35 @@ template <class T> class LeftLooking {
         std::int32_t size;
         bool is_pruned;
     };
+    /// A step of the path of a search.
     struct Step {
         Reached reached;
         std::int32_t unvisited; ///< The search has not visited this many rows of the column yet.
     };
-    void visit(std::int32_t row, Step& step) const;
+
+    void factorize_single(std::int32_t k);
+    [[nodiscard]] bool factorize_block(std::int32_t first, std::int32_t size);
+    void factorize_column(std::int32_t k);
+    void find_pattern(std::int32_t column);
+    void search(std::int32_t row);
+    [[nodiscard]] Step first_step(std::int32_t pivot_row) const;
+    [[nodiscard]] std::int32_t next_pivot_row(Step& step);
+    void eliminate();
+    void store_between();
+    std::int32_t choose_pivot();
+    void take_pivot(std::int32_t pivot_row);
+    void prune(std::int32_t pivot_row);
+    void swap_rows(std::int32_t column, std::int32_t one, std::int32_t other);
+    void store_lower(std::int32_t pivot_row);
+    [[nodiscard]] bool has_rows_of_previous(std::int32_t pivot_row) const;
+    T sound_pivot(T pivot);
+    void check_size() const;
+
+    SimplicialLu<T>& lu_;
+    CscMatrix<T> const& a_;
+    SimplicialLuOptions const& options_;
+    BlockTriangularForm const& form_;
+    std::vector<std::int32_t> place_; // by row of A: as planned, and after pivoting for complete blocks
 
     // The current block.
     std::int32_t first_ = 0, size_ = 0;

@@ -74,7 +74,8 @@ template <class T> bool SimplicialFactor<T>::factorize_lu(CscMatrix<T> const& ma
     constexpr double usual_fill = 1.4;
     for (double const weaker : {0.1, 1.0}) {
         if (lu_.factorize(matrix, options)) return false;
-        if (limits.entries > 0 && usual_fill * static_cast<double>(limits.planned_entries) > limits.entries)
+        auto const expected = static_cast<Offset>(usual_fill * static_cast<double>(limits.planned_entries));
+        if (limits.entries > 0 && expected > limits.entries)
             throw Error(Status::inaccurate, "pivots on the diagonal let entries grow, and others cause fill");
         options.diagonal_preference = weaker;
     }

@@ -150,7 +150,8 @@ TYPED_TEST(SimplicialLuOf, TellsColumnsWithEquallyManyRowsApart) {
 TYPED_TEST(SimplicialLuOf, StopsIfPreferredPivotsLetEntriesGrow) {
     using T = TypeParam;
     auto a = fill_pattern<T>(2, {{0, 0}, {0, 1}, {1, 0}, {1, 1}}, 1);
-    a.values = {T(0.01), T(1), T(1), T(0.01)};
+    T const weak(Real<T>(0.01));
+    a.values = {weak, T(1), T(1), weak};
     auto const plan = plan_simplicial_lu(pattern_of(a));
     SimplicialLu<T> lu;
     lu.set_plan(*plan);
