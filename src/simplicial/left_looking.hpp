@@ -14,6 +14,9 @@ template <class T> class LeftLooking {
     /// Sets row_, lower_, upper_, between_ and the pivots. Returns false if the entries grow too much.
     [[nodiscard]] bool run();
 
+    /// The position of each row of A after run().
+    [[nodiscard]] std::span<std::int32_t const> place() const { return place_; }
+
   private:
     struct Row {
         std::int32_t position; ///< Its number as a pivot, or -1.

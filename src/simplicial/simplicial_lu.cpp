@@ -6,7 +6,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "core/inverse_permutation.hpp"
 #include "core/permutation_parity.hpp"
 #include "simplicial/eliminate_columns.hpp"
 #include "simplicial/left_looking.hpp"
@@ -65,8 +64,9 @@ bool SimplicialLu<T>::factorize(CscMatrix<T> const& a, SimplicialLuOptions const
     column_.assign(n, T(0));
     if (work_.size() < static_cast<std::size_t>(n)) work_.resize(n); // for solves with one vector
     choose_scales(a);
-    if (!LeftLooking<T>(*this, a, options).run()) return false;
-    place_entries(a);
+    LeftLooking<T> factorization(*this, a, options);
+    if (!factorization.run()) return false;
+    place_entries(a, factorization.place());
     has_pivots_ = has_factors_ = true;
     return true;
 }
@@ -88,8 +88,8 @@ template <class T> void SimplicialLu<T>::choose_scales(CscMatrix<T> const& a) {
 }
 
 // For refactorizations.
-template <class T> void SimplicialLu<T>::place_entries(CscMatrix<T> const& a) {
-    auto const place = inverse_permutation(row_);
+template <class T>
+void SimplicialLu<T>::place_entries(CscMatrix<T> const& a, std::span<std::int32_t const> place) {
     scale_.resize(row_.size());
     for (std::int32_t k = 0; k < std::ssize(row_); ++k) scale_[k] = row_scale_[row_[k]];
     position_.resize(a.stored());

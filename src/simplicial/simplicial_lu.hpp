@@ -99,7 +99,8 @@ template <class T> class SimplicialLu {
     };
 
     void choose_scales(CscMatrix<T> const& a);
-    void place_entries(CscMatrix<T> const& a);
+    /// `place` is the position of each row of A.
+    void place_entries(CscMatrix<T> const& a, std::span<std::int32_t const> place);
     bool refactorize_block(CscMatrix<T> const& a, std::int32_t first, std::int32_t last,
                            SimplicialLuOptions const& options);
     void set_pivot(std::int32_t k, T pivot);
