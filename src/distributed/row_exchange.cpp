@@ -33,34 +33,33 @@ RowExchange::RowExchange(DistributedRows rows, std::span<Index const> callers_ro
                             callers_rows.size(), rows_.count(), rows_.order() - 1));
         callers_.length = given;
         owned_.length = rows_.count();
-        owned_.rows.resize(callers_rows.size());
         if (rows_.is_alone()) {
+            owned_.rows.resize(callers_rows.size());
             std::iota(owned_.rows.begin(), owned_.rows.end(), Index(0));
             callers_.rows.assign(callers_rows.begin(), callers_rows.end());
             return;
         }
-        auto const process_of = [&](Index row) {
-            return std::ranges::upper_bound(first, row) - first.begin() - 1;
-        };
-        owned_.begin.assign(comm.size() + 1, 0);
-        for (Index const row : callers_rows) ++owned_.begin[process_of(row) + 1];
-        std::partial_sum(owned_.begin.begin(), owned_.begin.end(), owned_.begin.begin());
+        std::vector<std::vector<Index>> local(comm.size());
         wanted.resize(comm.size());
         for (Index l = 0; l < std::ssize(callers_rows); ++l) {
-            auto const r = process_of(callers_rows[l]);
-            owned_.rows[owned_.begin[r] + std::ssize(wanted[r])] = l;
-            wanted[r].push_back(callers_rows[l] - first[r]);
+            Index const row = callers_rows[l];
+            auto const process = std::ranges::upper_bound(first, row) - first.begin() - 1;
+            local[process].push_back(l);
+            wanted[process].push_back(row - first[process]);
         }
+        owned_.set_rows(local);
     });
     if (rows_.is_alone()) return;
     auto const requested = all_to_all(comm, wanted);
-    all_succeed(comm, [&] {
-        callers_.begin.assign(1, 0);
-        for (auto const& part : requested) {
-            callers_.rows.insert(callers_.rows.end(), part.begin(), part.end());
-            callers_.begin.push_back(std::ssize(callers_.rows));
-        }
-    });
+    all_succeed(comm, [&] { callers_.set_rows(requested); });
+}
+
+void RowExchange::Side::set_rows(std::vector<std::vector<Index>> const& parts) {
+    begin.assign(1, 0);
+    for (auto const& part : parts) {
+        rows.insert(rows.end(), part.begin(), part.end());
+        begin.push_back(std::ssize(rows));
+    }
 }
 
 template <class T> void RowExchange::move(std::span<T const> from, Side const& source, std::span<T> into,

@@ -32,6 +32,9 @@ class RowExchange {
         Index length = 0; // rows of a column
         std::vector<Index> rows;
         std::vector<Index> begin; // by process; empty with one process
+
+        // Each part has the rows of a process.
+        void set_rows(std::vector<std::vector<Index>> const& parts);
     };
     template <class T> void move(std::span<T const> from, Side const& source, std::span<T> into,
                                  Side const& target, Index columns) const;

@@ -41,6 +41,7 @@ template <class T> class SimplicialLu {
   public:
     /// Drops the factors. `plan` must outlive their use.
     void set_plan(SimplicialPlan const& plan);
+    [[nodiscard]] SimplicialPlan const& plan() const { return *plan_; }
     void clear();
 
     /// Factorizes a matrix (general storage) with the pattern of the plan, and chooses scales and pivots.

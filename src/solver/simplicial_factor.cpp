@@ -72,13 +72,14 @@ template <class T> bool SimplicialFactor<T>::factorize_lu(CscMatrix<T> const& ma
     // With a weaker preference for the diagonal, the entries grow less, and there is more fill: L + U had 1.2
     // to 1.5 times the planned entries for models of chemical plants and fluid flow.
     constexpr double usual_fill = 1.4;
-    for (double const weaker : {0.1, 1.0}) {
+    auto const expected = static_cast<Offset>(usual_fill * static_cast<double>(lu_.plan().nnz_factor));
+    for (double const preference : {options.diagonal_preference, 0.1}) {
+        options.diagonal_preference = preference;
         if (lu_.factorize(matrix, options)) return false;
-        auto const expected = static_cast<Offset>(usual_fill * static_cast<double>(limits.planned_entries));
         if (limits.entries > 0 && expected > limits.entries)
             throw Error(Status::inaccurate, "pivots on the diagonal let entries grow, and others cause fill");
-        options.diagonal_preference = weaker;
     }
+    options.diagonal_preference = 1;
     options.most_growth = infinity;
     static_cast<void>(lu_.factorize(matrix, options));
     return false;

@@ -19,7 +19,6 @@ namespace espalier {
 struct SimplicialLimits {
     std::uint64_t bytes = 0;  ///< SimplicialLuOptions::max_bytes.
     Offset entries = 0;       ///< SimplicialLuOptions::most_entries.
-    Offset planned_entries = 0;
     double growth = infinity; ///< Pivots are not reused if entries grow more, or by 1 / sqrt(epsilon).
 };
 

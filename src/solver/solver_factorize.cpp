@@ -212,10 +212,8 @@ template <class T> void Solver<T>::State::compute_simplicial(CscMatrix<T> const&
     // Factors with delayed columns need no refinement, with or without supernodes.
     SimplicialLimits limits{.bytes = options.max_memory};
     if (options.pivoting == Pivoting::delayed) limits.growth = 1 / options.pivot_tolerance;
-    if (analysis_->simplicial_lu && analysis_->options.supernodes == Toggle::automatic) {
+    if (analysis_->simplicial_lu && analysis_->options.supernodes == Toggle::automatic)
         limits.entries = most_entries(*analysis_->simplicial_lu);
-        limits.planned_entries = analysis_->simplicial_lu->nnz_factor;
-    }
     out.pivots_reused = simplicial_.factorize(matrix, options.pivot_threshold, limits);
     out.time_s = timer.seconds();
     out.scalar = scalar_of<T>;
