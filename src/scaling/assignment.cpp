@@ -11,6 +11,7 @@
 #include "scaling/assignment.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/scalar.hpp"
 
@@ -112,6 +113,7 @@ class Assigner {
     Assignment run() {
         start_duals();
         match_tight_entries();
+        displace_columns();
         for (Index j = 0; j < costs_.n; ++j)
             if (columns_[j].row == none && !augment_from(j)) close_set(j);
         lower_closed();
@@ -174,6 +176,64 @@ class Assigner {
                 return true;
             }
         return false;
+    }
+
+    /// Matches most of the other columns without a search, by the augmenting reduction of Jonker and
+    /// Volgenant (1987). Stops early if too many steps match too few columns.
+    void displace_columns() {
+        std::vector<Index> columns;
+        for (Index j = 0; j < costs_.n; ++j)
+            if (columns_[j].row == none) columns.push_back(j);
+        double const steps_per_match = 25;
+        double steps = static_cast<double>(costs_.n) / 8;
+        for (int pass = 0; pass < 2; ++pass) {
+            for (Index& j : columns) {
+                j = match_by_displacing(j, steps);
+                if (j == none) steps += steps_per_match;
+            }
+            std::erase(columns, none);
+        }
+    }
+
+    /// Matches a column to its cheapest row. The dual of the row is lowered until the second cheapest row
+    /// costs the same. If this displaces another column, that column is matched next. Returns the column that
+    /// remains unmatched, or `none`.
+    Index match_by_displacing(Index column, double& steps) {
+        while (steps >= 1) {
+            steps -= 1;
+            check_interrupt();
+            auto [cheapest, second] = cheapest_entries(column);
+            if (second == none) return column;
+            double const gap = price(second) - price(cheapest);
+            if (gap <= 0 && row_at(second).column == none) std::swap(cheapest, second);
+            row_at(cheapest).dual -= gap;
+            columns_[column].dual = price(second);
+            Index const displaced = row_at(cheapest).column;
+            match(costs_.row_ind[cheapest], column, cheapest);
+            if (displaced == none) return none;
+            columns_[displaced].row = none;
+            column = displaced;
+            if (gap <= 0) break; // two columns would displace each other again and again
+        }
+        return column;
+    }
+
+    /// The two entries of a column with the lowest prices; `none` where there are fewer.
+    std::pair<Offset, Offset> cheapest_entries(Index column) {
+        Offset cheapest = none, second = none;
+        double least = infinity, next = infinity;
+        for (Offset k : costs_.entries_of(column)) {
+            double const price = this->price(k);
+            if (price >= next) continue;
+            if (price < least) {
+                second = std::exchange(cheapest, k);
+                next = std::exchange(least, price);
+            } else {
+                second = k;
+                next = price;
+            }
+        }
+        return {cheapest, second};
     }
 
     /// Searches an augmenting path from an unmatched column and, if there is one, augments the matching.
@@ -345,10 +405,9 @@ class Assigner {
     }
 
     Row& row_at(Offset k) { return rows_[costs_.row_ind[k]]; }
+    double price(Offset k) { return costs_.cost[k] - row_at(k).dual; }
     // Not negative, apart from rounding errors.
-    double reduced_cost(Offset k, Column const& column) {
-        return (costs_.cost[k] - row_at(k).dual) - column.dual;
-    }
+    double reduced_cost(Offset k, Column const& column) { return price(k) - column.dual; }
     void match(Index row, Index column, Offset entry) {
         rows_[row].column = column;
         columns_[column].row = row;
