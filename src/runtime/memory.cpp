@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -24,6 +25,7 @@ namespace espalier {
 
 namespace {
 
+constexpr std::align_val_t cache_line{64};
 constexpr std::size_t pages_per_call = 4096;
 constexpr std::size_t max_pages_asked = std::size_t{1} << 18;
 
@@ -78,6 +80,11 @@ void prefer_node(std::byte* data, std::size_t bytes, int node_os_index) {
     mbind(data, bytes, MPOL_PREFERRED, mask.data(), mask.size() * word_bits + 1, 0);
 }
 
+std::span<std::byte> kept_pages_for(std::size_t bytes) {
+    if (bytes > most_kept_bytes) return {};
+    return take_kept_pages(round_up(bytes, Arena::alignment));
+}
+
 } // namespace
 
 void Arena::map(std::size_t bytes) {
@@ -128,23 +135,38 @@ Arena Arena::on_nodes(std::span<NodeRange const> ranges) {
     return arena;
 }
 
-Arena Arena::of_kept_pages(std::size_t bytes, Allocation allocation) {
-    if (bytes < large_bytes) return Arena(bytes, allocation);
+Arena Arena::of_kept_or_new_pages(std::size_t bytes, Allocation allocation) {
+    bool const is_small = bytes < large_bytes;
+    if (bytes == 0 || (is_small && !has_one_node())) return Arena(bytes, allocation);
     Arena arena;
-    auto const pages =
-        bytes <= most_kept_bytes ? take_kept_pages(round_up(bytes, alignment)) : std::span<std::byte>();
-    if (pages.empty()) {
-        arena = Arena(bytes, allocation);
-        if (has_one_node()) touch_first_parts({arena.data_, arena.mapped_});
-    } else {
+    if (is_small) {
+        arena.take_from_heap(bytes);
+    } else if (auto const pages = kept_pages_for(bytes); !pages.empty()) {
         arena.data_ = pages.data();
         arena.size_ = bytes;
         arena.mapped_ = pages.size();
         arena.fresh_ = false;
-        arena.allocation_ = allocation;
+    } else {
+        arena = Arena(bytes, allocation);
     }
-    arena.keeps_pages_ = true;
+    arena.allocation_ = allocation;
+    arena.keeps_pages_ = !is_small;
     return arena;
+}
+
+Arena Arena::of_kept_pages(std::size_t bytes, Allocation allocation) {
+    Arena arena = of_kept_or_new_pages(bytes, allocation);
+    if (arena.fresh() && bytes >= large_bytes && has_one_node())
+        touch_first_parts({arena.data_, arena.mapped_});
+    return arena;
+}
+
+void Arena::take_from_heap(std::size_t bytes) {
+    data_ = static_cast<std::byte*>(::operator new(bytes, cache_line, std::nothrow));
+    if (!data_) fail_allocation(bytes, std::strerror(ENOMEM));
+    size_ = mapped_ = bytes;
+    fresh_ = false;
+    is_on_heap_ = true;
 }
 
 std::byte* Arena::release() {
@@ -154,7 +176,9 @@ std::byte* Arena::release() {
 
 Arena::~Arena() {
     if (!data_) return;
-    if (keeps_pages_)
+    if (is_on_heap_)
+        ::operator delete(data_, cache_line);
+    else if (keeps_pages_)
         keep_pages({data_, mapped_});
     else
         munmap(data_, mapped_);
@@ -176,6 +200,7 @@ void Arena::swap(Arena& other) noexcept {
     std::swap(mapped_, other.mapped_);
     std::swap(fresh_, other.fresh_);
     std::swap(keeps_pages_, other.keeps_pages_);
+    std::swap(is_on_heap_, other.is_on_heap_);
     std::swap(allocation_, other.allocation_);
 }
 

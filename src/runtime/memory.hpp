@@ -31,8 +31,13 @@ class Arena {
     /// fewer available: it would grant them now and kill the process later.
     Arena(std::size_t bytes, Allocation allocation);
 
-    /// `bytes` with any contents. Large arrays take pages that this process has used before, if it has kept
-    /// enough of them (kept_pages.hpp), and their pages are kept afterwards. Errors as above.
+    /// `bytes` with any contents, if possible in pages that this process has used before: the system clears
+    /// each page that it provides. Large arenas take kept pages (kept_pages.hpp), and their pages are kept
+    /// afterwards. On a machine with one NUMA node, small ones come from the heap and are aligned to cache
+    /// lines only. New pages remain untouched, and the arena is then fresh(). Errors as above.
+    static Arena of_kept_or_new_pages(std::size_t bytes, Allocation allocation);
+    /// As of_kept_or_new_pages(), but the first new pages are touched, which tells whether huge pages are
+    /// fast.
     static Arena of_kept_pages(std::size_t bytes, Allocation allocation);
     /// Gives up the memory, and returns it: for a large arena whole huge pages, which keep_pages() takes.
     std::byte* release();
@@ -68,6 +73,7 @@ class Arena {
 
   private:
     void map(std::size_t bytes);
+    void take_from_heap(std::size_t bytes);
     void swap(Arena& other) noexcept;
 
     std::byte* data_ = nullptr;
@@ -75,6 +81,7 @@ class Arena {
     std::size_t mapped_ = 0;
     bool fresh_ = true;
     bool keeps_pages_ = false;
+    bool is_on_heap_ = false;
     Allocation allocation_ = Allocation::local;
 };
 

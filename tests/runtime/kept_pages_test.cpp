@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <utility>
 
 #include <sys/mman.h>
 
@@ -101,6 +103,39 @@ TEST_F(KeptPages, AreReturnedByTheirRelease) {
     release_kept_pages();
     EXPECT_FALSE(is_mapped(pages));
     EXPECT_TRUE(take_kept_pages(huge).empty());
+}
+
+TEST_F(KeptPages, AreThoseOfTheNextArena) {
+    std::byte* earlier = nullptr;
+    {
+        Arena const arena = Arena::of_kept_or_new_pages(2 * huge - 1, Allocation::local);
+        EXPECT_TRUE(arena.fresh());
+        std::ranges::fill(arena.bytes(), std::byte{1});
+        earlier = arena.data();
+    }
+    Arena const arena = Arena::of_kept_or_new_pages(huge + 1, Allocation::interleave);
+    EXPECT_EQ(arena.data(), earlier);
+    EXPECT_EQ(arena.size(), huge + 1);
+    EXPECT_FALSE(arena.fresh());
+    EXPECT_EQ(arena.allocation(), Allocation::interleave);
+}
+
+TEST_F(KeptPages, AreNotThoseOfSmallArenas) {
+    keep_pages(some_pages(1));
+    for (std::size_t const bytes : {std::size_t{1}, std::size_t{1000}, Arena::large_bytes - 1}) {
+        Arena arena = Arena::of_kept_or_new_pages(bytes, Allocation::local);
+        EXPECT_FALSE(arena.fresh());
+        EXPECT_EQ(arena.size(), bytes);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(arena.data()) % 64, 0U);
+        std::ranges::fill(arena.bytes(), std::byte{2});
+        std::byte const* const data = arena.data();
+        Arena other;
+        other = std::move(arena);
+        EXPECT_EQ(other.data(), data);
+        EXPECT_EQ(std::ranges::count(other.bytes(), std::byte{2}), static_cast<std::ptrdiff_t>(bytes));
+    }
+    EXPECT_TRUE(Arena::of_kept_or_new_pages(0, Allocation::local).empty());
+    EXPECT_FALSE(take_kept_pages(huge).empty());
 }
 
 TEST_F(KeptPages, AreAFewRanges) {
