@@ -134,8 +134,15 @@ class Assigner {
         Offset entry; // The entry of that column in the row.
     };
 
-    void check_interrupt() {
-        if (++scans_ % 1024 == 0) check(interrupt_);
+    /// The work of a pass over the entries of a column, in units of one entry.
+    [[nodiscard]] Offset work_on(Index column) const {
+        return 4 + costs_.col_ptr[column + 1] - costs_.col_ptr[column];
+    }
+    void count_work(Index column) {
+        work_ += work_on(column);
+        if (work_ < next_check_) return;
+        next_check_ = work_ + 10'000;
+        check(interrupt_);
     }
 
     /// row_dual[i] = min_j cost(i, j), then column_dual[j] = min_i cost(i, j) - row_dual[i].
@@ -179,17 +186,19 @@ class Assigner {
     }
 
     /// Matches most of the other columns without a search, by the augmenting reduction of Jonker and
-    /// Volgenant (1987). Stops early if too many steps match too few columns.
+    /// Volgenant (1987), as long as it takes less work than searches usually do.
     void displace_columns() {
         std::vector<Index> columns;
         for (Index j = 0; j < costs_.n; ++j)
             if (columns_[j].row == none) columns.push_back(j);
-        double const steps_per_match = 25;
-        double steps = static_cast<double>(costs_.n) / 8;
+        double work_of_all = 0;
+        for (Index j = 0; j < costs_.n; ++j) work_of_all += static_cast<double>(work_on(j));
+        double const work_per_match = 25 * work_of_all / static_cast<double>(costs_.n);
+        double most_work = work_of_all / 8;
         for (int pass = 0; pass < 2; ++pass) {
             for (Index& j : columns) {
-                j = match_by_displacing(j, steps);
-                if (j == none) steps += steps_per_match;
+                j = match_by_displacing(j, most_work);
+                if (j == none) most_work += work_per_match;
             }
             std::erase(columns, none);
         }
@@ -198,10 +207,9 @@ class Assigner {
     /// Matches a column to its cheapest row. The dual of the row is lowered until the second cheapest row
     /// costs the same. If this displaces another column, that column is matched next. Returns the column that
     /// remains unmatched, or `none`.
-    Index match_by_displacing(Index column, double& steps) {
-        while (steps >= 1) {
-            steps -= 1;
-            check_interrupt();
+    Index match_by_displacing(Index column, double most_work) {
+        while (static_cast<double>(work_) < most_work) {
+            count_work(column);
             auto [cheapest, second] = cheapest_entries(column);
             if (second == none) return column;
             double const gap = price(second) - price(cheapest);
@@ -238,10 +246,8 @@ class Assigner {
 
     /// Searches an augmenting path from an unmatched column and, if there is one, augments the matching.
     bool augment_from(Index root) {
-        check_interrupt();
         scan(root, 0);
         for (Index i = next_row(); i != none; i = next_row()) {
-            check_interrupt();
             scan(rows_[i].column, rows_[i].distance);
         }
         if (nearest_ == none) return false;
@@ -253,6 +259,7 @@ class Assigner {
 
     /// Updates the distances of the rows of a column at distance `base` from the root.
     void scan(Index column, double base) {
+        count_work(column);
         for (Offset k : costs_.entries_of(column)) {
             Row& row = row_at(k);
             if (row.place <= Row::settled) continue;
@@ -416,7 +423,7 @@ class Assigner {
 
     SparseCosts const& costs_;
     Interrupt* interrupt_;
-    std::uint64_t scans_ = 0;
+    Offset work_ = 0, next_check_ = 0;
     std::vector<Row> rows_;
     std::vector<Column> columns_;
 
