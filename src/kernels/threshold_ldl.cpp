@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "kernels/ldl_panel.hpp"
+#include "kernels/pivot_search.hpp"
 #include "kernels/threshold.hpp"
 
 namespace espalier {

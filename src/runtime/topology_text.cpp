@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "core/one_line.hpp"
+#include "espalier/types.hpp"
 #include "runtime/topology.hpp"
 
 namespace espalier {

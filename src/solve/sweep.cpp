@@ -155,6 +155,13 @@ template <class T> void Sweep<T>::execute(TaskId task, WorkerId worker) {
     }
 }
 
+// A branch may have several trees.
+template <class T> bool Sweep<T>::is_reached(Branch const& branch) const {
+    for (CblkId k = branch.root; k >= branch.first; --k)
+        if (is_reached(k)) return true;
+    return false;
+}
+
 template <class T> void Sweep<T>::forward(SolveTask const& task, Worker& worker) {
     BranchId const number = task.branch;
     Branch const& b = branch(number);
@@ -164,7 +171,7 @@ template <class T> void Sweep<T>::forward(SolveTask const& task, Worker& worker)
         load_sparse(first, end);
     else if (!moves_at_once_)
         move_rows(first, end, loading());
-    if (part_ == SweepPart::backward || !is_reached(b.root)) {
+    if (part_ == SweepPart::backward || !is_reached(b)) {
         take_sums(number);
         return keep_states(b.first, b.root);
     }

@@ -142,6 +142,7 @@ template <class T> class Sweep {
     void count(Worker& worker, MatrixView<T const> coefficients);
 
     [[nodiscard]] bool is_reached(CblkId k) const { return !sparse_ || sparse_->reached[k]; }
+    [[nodiscard]] bool is_reached(Branch const& branch) const;
     [[nodiscard]] Branch const& branch(BranchId b) const { return plan_.partition.branches[b]; }
     [[nodiscard]] RowBlock<T> rows(Index first, Index count) const {
         return {{x_ + first * vectors_, vectors_, count, vectors_}, conjugated_};

@@ -397,11 +397,13 @@ template <class T> bool Refiner<T>::needs_better_rows(double componentwise) cons
            inverse_.accuracy() == InverseAccuracy::full;
 }
 
-// Improves an accepted solution some rows of which are hardly satisfied.
+// Improves an accepted solution some rows of which are hardly satisfied. The other rows may become worse; the
+// solution stays as it was if it would not be accepted any more.
 template <class T> void Refiner<T>::improve_rows(std::span<T const> b, std::span<T> x, Index columns,
                                                  RefineOptions const& options, RefineReport& report) {
     Timer const timer;
     int steps = 0;
+    std::vector<T> const accepted = context_.on_all([&] { return std::vector<T>(x.begin(), x.end()); });
     in_working_scales(b, x, columns, options.op, [&](std::span<T const> working_b) {
         steps = refine_rows<T>(*working_, working_b, x, columns, inverse_of_working(), options.op,
                                options.interrupt);
@@ -411,10 +413,15 @@ template <class T> void Refiner<T>::improve_rows(std::span<T const> b, std::span
         given_needs_steps_ = false;
         return;
     }
-    BackwardErrors const errors = worst_errors<T>(callers_matrix(), x, b, columns, options);
-    report.backward_error = errors.normwise;
-    report.componentwise_error = errors.componentwise;
     add_steps(report, steps);
+    BackwardErrors const errors = worst_errors<T>(callers_matrix(), x, b, columns, options);
+    double const tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
+    if (errors.normwise <= tolerance) {
+        report.backward_error = errors.normwise;
+        report.componentwise_error = errors.componentwise;
+    } else {
+        std::ranges::copy(accepted, x.begin());
+    }
     report.time_s += timer.seconds();
 }
 

@@ -63,6 +63,25 @@ TEST(SparseSolve, GivesTheBitsOfTheDenseSolveForOneColumn) {
     EXPECT_EQ(x, expected);
 }
 
+// Small trees of a forest are one branch. A right-hand side may reach some of them only.
+TEST(SparseSolve, ReachesSingleTreesOfAForest) {
+    Index const rows_of_tree = 25, n = 40 * rows_of_tree;
+    auto const a = matrix_of(n, Symmetry::symmetric, [=](Index i, Index j) {
+        return i == j ? 2.5 : i == j + 1 && i % rows_of_tree != 0 ? -1.0 : 0.0;
+    });
+    for (int const threads : {1, 2}) {
+        Factorized<double> f(a, Factorization::ldlt, threads, threads);
+        for (Index const row : {Index(0), Index(3 * rows_of_tree + 7), n / 2, n - 1}) {
+            CscMatrix<double> const b{n, 1, Symmetry::general, {0, 1}, {row}, {1.0}};
+            auto expected = to_dense(b).values;
+            solve<double>(f.factor, f.plan, f.view(expected), f.team);
+            std::vector<double> x(expected.size());
+            solve_sparse<double>(f.factor, f.plan, b, f.view(x), f.team);
+            EXPECT_EQ(x, expected) << "row " << row << ", " << threads << " threads";
+        }
+    }
+}
+
 // Marks the pattern of L column by column, as Gilbert and Peierls do.
 TEST(SparseSolve, ReachesTheUnknownsThatThePatternOfLReaches) {
     auto const a = real("lap2d:20");

@@ -93,6 +93,36 @@ TEST(Refine, LeavesAUsableSolutionWhenRefusedOrCancelled) {
     EXPECT_EQ(x, std::vector<double>(50, 1.0));
 }
 
+// The components of x differ by 24 orders of magnitude, and steps for some rows spoil others.
+TEST(Refine, KeepsAnAcceptedSolutionThatBetterRowsWouldSpoil) {
+    auto const a = matrix_from<float>(Symmetry::general,
+                                      {
+                                          {0, 1, -0.02F, 0, 0, 1, 0, 0, 1, 0, -1.24F, 2.7F, 0},
+                                          {1, -3e-11F, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+                                          {0.6F, 0, -9e-23F, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9.029F},
+                                          {1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1},
+                                          {3e-4F, 0, 0, 0, -2e-8F, 0, 0, 0, 0, 0, 0, 0, -0.015F},
+                                          {-2e-14F, 0, 0, 0, 0, 3.79357277e-22F, 0, 0, 0, 0, 0, 0, 1e-15F},
+                                          {1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1},
+                                          {1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1},
+                                          {10, 0, 0, 0, 0, 0, 0, 0, -3e-12F, 0, 0, 0, 1},
+                                          {-7e-13F, 0, 0, 0, 0, 0, 0, 0, 0, 2e-23F, 0, 0, -0.16F},
+                                          {-0.1F, 0, 0, 0, 0, 0, 0, 0, 0, 0, -8e-26F, 0, 0.01F},
+                                          {-7e-13F, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -6e-23F, 8e-14F},
+                                          {1, 0, 0, 0, -3.3F, -0.011F, 1, 0, 0, 0.506F, -1.5F, 0, 1},
+                                      });
+    std::vector<float> const b{0, 0, -0.5F, 0, 0, 1, 0, 0, 0, -0.6F, -0.88F, 0.4F, 0};
+    Options options = on_threads(1);
+    options.ordering = OrderingMethod::natural;
+    auto solver = factorized(a, options);
+    auto x = solver.solve(b);
+    RefineReport const report = solver.refine(a, b, x);
+    EXPECT_TRUE(report.converged);
+    auto const errors = normwise_backward_error<float>(DistributedMatrix<float>(a), x, b, 1, MatrixOp::none);
+    EXPECT_LE(errors, default_tolerance<float>());
+    EXPECT_LE(report.backward_error, default_tolerance<float>());
+}
+
 TEST(Refine, TakesOnlyThePatternThatWasFactorized) {
     auto const a = generated<double>("lap2d:10");
     std::vector<double> const b(100, 1.0);
