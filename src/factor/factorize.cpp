@@ -381,7 +381,7 @@ template <class T> class FactorizationRun {
 // want the tasks to pass through the queues.
 bool runs_alone(FactorPlan const& plan, WorkerTeam const& team, FactorizeOptions const& options) {
     return !options.messaging && !team.recorder() && plan.settings.schedule == SchedulePolicy::static_order &&
-           is_short(plan.factor.graph);
+           is_short(plan.factor.graph, team.size());
 }
 
 // Marks the panels that the tasks of subtrees clear and assemble while they are in the cache, because no

@@ -234,8 +234,8 @@ void WorkerTeam::for_each_worker(std::function<void(WorkerId)> const& body) {
 }
 
 // On two cores, a run with a second worker takes 16 to 30 us longer than its tasks if these are short.
-bool is_short(TaskGraph const& graph, double times) {
-    constexpr double short_s = 5e-5;
+bool is_short(TaskGraph const& graph, int workers, double times) {
+    double const short_s = workers == 1 ? 2e-3 : 5e-5;
     constexpr TaskId most_tasks = 200; // each takes some time besides its cost
     return graph.num_tasks() <= most_tasks &&
            times * std::accumulate(graph.cost.begin(), graph.cost.end(), 0.0) < short_s;

@@ -12,9 +12,10 @@
 
 namespace espalier {
 
-/// Whether all tasks of a graph together take hardly longer than waking a thread, so that one worker runs
-/// them faster than several. Each task takes `times` its cost, which is in seconds.
-bool is_short(TaskGraph const& graph, double times = 1);
+/// Whether `workers` workers gain nothing by a run of this graph, because all tasks together take hardly
+/// longer than waking a thread. For a single worker, whether they take less than two milliseconds, so that an
+/// interrupt may wait until they end. Each task takes `times` its cost, which is in seconds.
+bool is_short(TaskGraph const& graph, int workers, double times = 1);
 
 /// The threads start when they are needed for the first time, so a team whose runs are all short never starts
 /// them.

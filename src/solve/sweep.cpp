@@ -112,7 +112,7 @@ template <class T> void Sweep<T>::run_tasks(TaskBody const& body, RunOptions& op
 // want the tasks to pass through the queues.
 template <class T> bool Sweep<T>::runs_alone() const {
     return !messaging_ && !team_.recorder() && plan_.settings.schedule == SchedulePolicy::static_order &&
-           is_short(graph(), static_cast<double>(vectors_));
+           is_short(graph(), team_.size(), static_cast<double>(vectors_));
 }
 
 // Runs on all processes, even if the run fails, so that they all number tasks alike.

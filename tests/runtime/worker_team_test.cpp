@@ -74,13 +74,17 @@ TEST_P(TeamOf, RunsShortWorkOnTheCallingThread) {
 TEST(WorkerTeam, AGraphIsShortIfWakingAThreadTakesAsLong) {
     TaskGraph graph = graph_of(10, chain_edges(10));
     graph.cost.assign(10, 1e-6);
-    EXPECT_TRUE(is_short(graph));
-    EXPECT_FALSE(is_short(graph, 64));
+    EXPECT_TRUE(is_short(graph, 2));
+    EXPECT_FALSE(is_short(graph, 2, 64));
+    EXPECT_TRUE(is_short(graph, 1, 64)); // no thread needs waking
     graph.cost[4] = 1e-3;
-    EXPECT_FALSE(is_short(graph));
+    EXPECT_FALSE(is_short(graph, 2));
+    EXPECT_TRUE(is_short(graph, 1));
+    graph.cost[4] = 1; // an interrupt would have to wait
+    EXPECT_FALSE(is_short(graph, 1));
     TaskGraph many = graph_of(100'000, {});
     many.cost.assign(100'000, 0);
-    EXPECT_FALSE(is_short(many));
+    EXPECT_FALSE(is_short(many, 2));
 }
 
 TEST_P(TeamOf, RunsEveryTaskOnceAfterItsPredecessors) {

@@ -108,7 +108,7 @@ TEST(Solve, MovesManyColumnsOfAShortRun) {
     auto const a = random_system<double>(Factorization::lu, n, 2);
     for (int const workers : {1, 2, 3}) {
         Factorized<double> f(a, Factorization::lu, workers);
-        ASSERT_TRUE(is_short(f.plan.solve.graph, nrhs));
+        ASSERT_TRUE(is_short(f.plan.solve.graph, workers, nrhs));
         std::vector<double> x(ld * nrhs, 1.0), one(n, 1.0);
         solve<double>(f.factor, f.plan, {x.data(), n, nrhs, ld}, f.team);
         solve<double>(f.factor, f.plan, {one.data(), n, 1, n}, f.team);
