@@ -54,7 +54,8 @@ struct Options : ScheduleSettings {
     /// Permute rows (lu) or form pairs of them (ldlt, ldlh) by a maximum-product matching (Duff, Koster 2001;
     /// Duff, Pralet 2005). `automatic`: if a diagonal entry is zero or weak. No effect on llh and llt.
     Toggle matching = Toggle::automatic;
-    /// Scale rows and columns. `automatic`: for lu, ldlt and ldlh. A matching has its own scaling.
+    /// Scale rows and columns. `automatic`: for lu, ldlt and ldlh, and with mixed precision. A matching has
+    /// its own scaling.
     Toggle scaling = Toggle::automatic;
 
     /// Factorize in single precision (half the memory, twice the speed) and refine to the precision of the

@@ -209,8 +209,8 @@ constexpr std::array table = {
         {"matching", analyses, method, "WHEN",
          "permute rows (lu) or pair them for 2x2 pivots (ldlt, ldlh) by a maximum-product matching",
          "if a diagonal entry is zero or weak"}),
-    choice<&Options::scaling>(
-        {"scaling", analyses, method, "WHEN", "scale rows and columns", "for lu, ldlt and ldlh"}),
+    choice<&Options::scaling>({"scaling", analyses, method, "WHEN", "scale rows and columns",
+                               "for lu, ldlt and ldlh, and with mixed precision"}),
     choice<&Options::method>(
         {"method", here, method, "METHOD",
          "complete factorization, or incomplete factorization by level of fill (ILU, IC) as "
