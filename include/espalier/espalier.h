@@ -585,13 +585,15 @@ ESPALIER_API espalier_status espalier_drive_rows(espalier_solver* solver, espali
 
 /** The inertia of a real symmetric or Hermitian matrix, or with espalier_set_schur() of its block A_ii: the
  *  numbers of positive, negative and zero eigenvalues, from the signs of the pivots. A replaced delayed pivot
- *  counts as zero. ESPALIER_USAGE for other matrices and for lu; ESPALIER_INACCURATE if static pivots were
- *  replaced. Pointers may be null. */
+ *  counts as zero. ESPALIER_USAGE for other matrices, for lu and for incomplete factors; ESPALIER_INACCURATE
+ *  if pivots were replaced (unless columns were delayed and the matrix is singular), or if entries grew so
+ *  much that the factors do not determine it. Pointers may be null. */
 ESPALIER_API espalier_status espalier_inertia(espalier_solver* solver, int64_t* positive, int64_t* negative,
                                               int64_t* zero);
 /** det A = (phase_re + i phase_im) exp(log_modulus), with a phase of modulus 1, or 0 and log_modulus
- *  -infinity for a singular matrix. ESPALIER_INACCURATE if static pivots were replaced. Pointers may be
- *  null. */
+ *  -infinity for a matrix that is singular to working precision. ESPALIER_USAGE with espalier_set_schur() and
+ *  for incomplete factors; ESPALIER_INACCURATE otherwise if pivots were replaced, or if entries grew so much
+ *  that the factors do not determine it. Pointers may be null. */
 ESPALIER_API espalier_status espalier_determinant(espalier_solver* solver, double* phase_re, double* phase_im,
                                                   double* log_modulus);
 /** Estimate of 1 / (|A| |A^-1|) in 1-norms (Hager 1984, Higham 1988), from about ten solves. */

@@ -137,11 +137,13 @@ template <class T> class ESPALIER_API Solver {
                              MatrixOp op = MatrixOp::none);
 
     /// Inertia of the matrix; with Options::schur, of its interior block A_ii. Error{usage} unless it is real
-    /// symmetric or Hermitian and factorized by llh, ldlt or ldlh; {inaccurate} if static pivots were
-    /// replaced.
+    /// symmetric or Hermitian and factorized by llh, ldlt or ldlh, and for SolveMethod::ilu; {inaccurate} if
+    /// pivots were replaced (unless columns were delayed and the matrix is singular), or if entries grew so
+    /// much that the factors do not determine it.
     [[nodiscard]] Inertia inertia() const;
-    /// Determinant from the diagonals of the factors. Error{usage} before factorize(); {inaccurate} if static
-    /// pivots were replaced.
+    /// Determinant from the diagonals of the factors; 0 if the matrix is singular to working precision.
+    /// Error{usage} before factorize(), with Options::schur and for SolveMethod::ilu; {inaccurate} otherwise
+    /// if pivots were replaced, or if entries grew so much that the factors do not determine it.
     [[nodiscard]] Determinant<T> determinant() const;
     /// Estimate of 1 / (|A| |A^-1|) in 1-norms (Hager 1984, Higham 1988), from about ten solves. `matrix` is
     /// the one that was factorized. If pivots were replaced and refinement with such factors does not
