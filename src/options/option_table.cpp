@@ -322,7 +322,7 @@ constexpr std::array table = {
     choice<&Options::supernodes>(
         {"supernodes", systems, method, "WHEN",
          "factorize by dense blocks of columns (supernodes); off: by single columns, on one thread of one "
-         "process (lu, ldlt, ldlh)",
+         "process (lu, llh, ldlt, ldlh)",
          "off if single columns are predicted to be faster"}),
     choice<&Options::pivoting>(
         {"pivoting", here, method, "KIND",
