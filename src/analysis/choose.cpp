@@ -12,20 +12,23 @@ namespace espalier {
 
 namespace {
 
-// Tests a necessary condition for positive definiteness in one pass: positive diagonal, |a_ij|^2 < a_ii a_jj.
-template <class T> bool may_be_positive_definite(CscMatrix<T> const& a) {
+// Returns what shows that a matrix is not positive definite, or null if it may be. Tests a necessary
+// condition in one pass: a positive diagonal, and |a_ij|^2 < a_ii a_jj.
+template <class T> char const* contradiction_to_definiteness(CscMatrix<T> const& a) {
     // square roots of the diagonal, because the product of two entries may overflow
     std::vector<Real<T>> root(a.cols, Real<T>(0));
     for_each_entry(a, [&](Index i, Index j, Offset p) {
         if (i == j && real_part(a.values[p]) > 0) root[j] = std::sqrt(real_part(a.values[p]));
     });
-    if (!std::ranges::all_of(root, [](Real<T> r) { return r > 0; })) return false;
+    if (!std::ranges::all_of(root, [](Real<T> r) { return r > 0; }))
+        return "a diagonal entry is not positive";
     for (Index j = 0; j < a.cols; ++j)
         for (Offset const p : a.entries_of(j)) {
             Index const i = a.row_ind[p];
-            if (i != j && std::abs(a.values[p]) >= root[i] * root[j]) return false;
+            if (i != j && std::abs(a.values[p]) >= root[i] * root[j])
+                return "an off-diagonal entry is too large for a positive definite matrix";
         }
-    return true;
+    return nullptr;
 }
 
 // A matrix with real values is symmetric if it is Hermitian, also if it is stored with complex numbers.
@@ -44,6 +47,9 @@ bool fits(Factorization kind, Symmetry symmetry, bool real_values) {
 template <class T> constexpr Factorization indefinite =
     is_complex<T> ? Factorization::ldlh : Factorization::ldlt;
 
+// What a matrix is that may be factorized by llh.
+template <class T> constexpr char const* self_adjoint_kind = is_complex<T> ? "Hermitian" : "symmetric";
+
 template <class T> FactorizationChoice choose(CscMatrix<T> const& a, Factorization asked) {
     bool const real_values = has_real_values(a);
     bool const self_adjoint = fits(Factorization::llh, a.symmetry, real_values);
@@ -61,12 +67,11 @@ template <class T> FactorizationChoice choose(CscMatrix<T> const& a, Factorizati
     if (a.symmetry == Symmetry::general)
         return {Factorization::lu, "auto chose lu: the matrix is not stored as symmetric"};
     if (!self_adjoint) return {Factorization::ldlt, "auto chose ldlt: complex symmetric"};
-    char const* const kind = is_complex<T> ? "Hermitian" : "symmetric";
-    if (may_be_positive_definite(a))
-        return {Factorization::llh, fmt::format("auto chose llh: {} with a positive diagonal", kind)};
-    return {indefinite<T>,
-            fmt::format("auto chose {}: {}, and the diagonal shows that it is not positive definite",
-                        to_string(indefinite<T>), kind)};
+    char const* const kind = self_adjoint_kind<T>;
+    if (char const* const contradiction = contradiction_to_definiteness(a))
+        return {indefinite<T>,
+                fmt::format("auto chose {}: {}, but {}", to_string(indefinite<T>), kind, contradiction)};
+    return {Factorization::llh, fmt::format("auto chose llh: {} with a positive diagonal", kind)};
 }
 
 } // namespace
@@ -79,8 +84,8 @@ template <class T> FactorizationChoice choose_factorization(CscMatrix<T> const& 
         (a.symmetry == Symmetry::hermitian || !is_complex<T>))
         choice = choose(interior_block(a, options.schur), options.factorization);
     if (choice.kind == Factorization::llh && options.allow_singular)
-        choice = {indefinite<T>,
-                  fmt::format("auto chose {}: symmetric and perhaps singular", to_string(indefinite<T>))};
+        choice = {indefinite<T>, fmt::format("auto chose {}: {} and perhaps singular",
+                                             to_string(indefinite<T>), self_adjoint_kind<T>)};
     return choice;
 }
 

@@ -48,20 +48,33 @@ TEST(Analysis, CountsTheEntriesAndOperationsOfATridiagonalFactor) {
 }
 
 TEST(Analysis, ChoosesTheKindAndSaysWhy) {
-    auto const kind_of = [](auto const& a, std::string const& reason) {
+    auto const kind_of = [](auto const& a, std::string const& reason, Options const& options = {}) {
         AnalysisEnvironment environment;
-        auto const kind = analyze(a, Options(), environment.context).form.kind;
+        auto const kind = analyze(a, options, environment.context).form.kind;
         EXPECT_TRUE(!environment.notes.empty() && environment.notes.front().find(reason) != std::string::npos)
             << "the first note does not contain: " << reason;
         return kind;
     };
     EXPECT_EQ(kind_of(tridiagonal(5, 2, -1), "auto chose llh"), llh);
-    EXPECT_EQ(kind_of(tridiagonal(5, 1, -2), "auto chose ldlt"), ldlt);
+    EXPECT_EQ(
+        kind_of(tridiagonal(5, -1, 0.5), "auto chose ldlt: symmetric, but a diagonal entry is not positive"),
+        ldlt);
+    EXPECT_EQ(kind_of(tridiagonal(5, 1, -2),
+                      "auto chose ldlt: symmetric, but an off-diagonal entry is too large "
+                      "for a positive definite matrix"),
+              ldlt);
     EXPECT_EQ(kind_of(generated<double>("convdiff3d:3"), "auto chose lu"), lu);
     auto const hermitian = matrix_of<std::complex<double>>(5, Symmetry::hermitian, [](Index i, Index j) {
         return i == j ? std::complex<double>(1) : i == j + 1 ? std::complex<double>(0, 2) : 0;
     });
-    EXPECT_EQ(kind_of(hermitian, "auto chose ldlh"), ldlh);
+    EXPECT_EQ(kind_of(hermitian, "auto chose ldlh: Hermitian, but an off-diagonal entry"), ldlh);
+    Options singular;
+    singular.allow_singular = true;
+    EXPECT_EQ(kind_of(tridiagonal(5, 2, -1), "auto chose ldlt: symmetric and perhaps singular", singular),
+              ldlt);
+    EXPECT_EQ(kind_of(generated<std::complex<double>>("hermitian3d:3"),
+                      "auto chose ldlh: Hermitian and perhaps singular", singular),
+              ldlh);
 }
 
 TEST(Analysis, PlansThePartsOfAllProcesses) {

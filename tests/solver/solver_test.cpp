@@ -189,8 +189,7 @@ TEST(Solver, DescribesTheFactorizationOfNewValues) {
     Solver<double> solver(options);
     solver.analyze(a);
     std::string const definite = "auto chose llh: symmetric with a positive diagonal";
-    std::string const indefinite =
-        "auto chose ldlt: symmetric, and the diagonal shows that it is not positive definite";
+    std::string const indefinite = "auto chose ldlt: symmetric, but a diagonal entry is not positive";
     for (double const value : {-6.0, 6.0, 6.0}) {
         lines.clear();
         auto const earlier = solver.report().factorization;
