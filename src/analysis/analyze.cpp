@@ -69,7 +69,11 @@ template <class T> class Analyzer {
         validate();
         choose_kind();
         for (std::string const& note : options_without_effect(options_, analysis_.form)) context_.note(note);
-        if (plan_without_supernodes(matrix_, context_, analysis_)) return std::move(analysis_);
+        if (plan_without_supernodes(matrix_, context_, analysis_)) {
+            for (std::string const& note : options_without_effect_on_columns(options_, analysis_.form))
+                context_.note(note);
+            return std::move(analysis_);
+        }
         machine_ = context_.machine();
         if (!options_.allow_singular) require_no_empty_row(matrix_, options_.schur, &interrupt_);
         scale_and_match();

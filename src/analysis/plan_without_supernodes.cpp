@@ -42,7 +42,7 @@ template <class T> class SimplicialPlanner {
         bool const is_asked = options_.supernodes == Toggle::off;
         if (need && is_asked)
             context_.note(fmt::format("supernodes are used: a factorization without them needs {}", need));
-        return !need && (is_asked || (may_order() && is_usual()));
+        return !need && (is_asked || (may_order() && has_usual_pivots() && has_usual_blocks()));
     }
 
     // Returns the first requirement of a factorization without supernodes that the matrix or the options do
@@ -59,18 +59,23 @@ template <class T> class SimplicialPlanner {
         if (options_.allow_singular) return "allow-singular off";
         if (options_.record_trace) return "no trace";
         if (!options_.topology.empty()) return "the topology of this machine";
-        if (!form_.has_upper() && !(is_usual() && may_order()))
-            return "the default matching, scaling, pivoting, block widths and ordering";
+        if (!form_.has_upper() && !has_usual_pivots())
+            return "the default matching, scaling, pivoting and pivot threshold";
+        if (!form_.has_upper() && !may_order()) return "ordering auto or amd";
         return nullptr;
     }
 
-    [[nodiscard]] bool is_usual() const {
+    [[nodiscard]] bool has_usual_pivots() const {
         static Options const usual;
         bool const has_matching =
             options_.matching == usual.matching || (options_.matching == Toggle::on && form_.has_d());
-        return has_matching && options_.scaling == usual.scaling && options_.schedule == usual.schedule &&
-               options_.splitting == usual.splitting && options_.pivoting == usual.pivoting &&
-               options_.pivot_threshold == usual.pivot_threshold &&
+        return has_matching && options_.scaling == usual.scaling && options_.pivoting == usual.pivoting &&
+               options_.pivot_threshold == usual.pivot_threshold;
+    }
+
+    [[nodiscard]] bool has_usual_blocks() const {
+        static Options const usual;
+        return options_.schedule == usual.schedule && options_.splitting == usual.splitting &&
                options_.max_block_width == usual.max_block_width &&
                options_.min_block_width == usual.min_block_width &&
                options_.amalgamation_fill == usual.amalgamation_fill;

@@ -224,6 +224,18 @@ class Report(CommandTest):
                              [f"pivoting delayed has no effect with {kind}"])
         self.assertEqual(noted("--supernodes", "off", "--method", "ilu"), ["supernodes off has no effect with method ilu"])
         self.assertEqual(noted("--supernodes", "off", matrix="convdiff3d:3"), [])
+        blocks = ("--supernodes", "off", "--schedule", "dynamic", "--split", "2d", "--max-block-width", 64)
+        given = "schedule dynamic, split 2d, max-block-width 64 have no effect without supernodes"
+        for kind in ("llh", "ldlt", "lu"):
+            matrix = "convdiff3d:3" if kind == "lu" else "lap3d:4"
+            self.assertEqual(noted(*blocks, "--factorization", kind, matrix=matrix), [given])
+        self.assertEqual(noted("--supernodes", "off", "--scaling", "off", "--ordering", "metis", matrix="convdiff3d:3"),
+                         ["scaling off, ordering metis have no effect without supernodes"])
+        self.assertEqual(noted("--supernodes", "off", "--scaling", "off"),
+                         ["supernodes are used: a factorization without them needs the default matching, scaling, "
+                          "pivoting and pivot threshold"])
+        self.assertEqual(noted("--supernodes", "off", "--ordering", "metis"),
+                         ["supernodes are used: a factorization without them needs ordering auto or amd"])
         self.assertEqual(noted("--pivot-tolerance", 0.1), ["pivot-tolerance 0.1 has no effect with pivoting static"])
         self.assertEqual(noted("--pivot-tolerance", 0.1, "--pivoting", "auto"), [])
         self.assertIn("note ", self.succeed("solve", "lap3d:4", "--levels", 2))
