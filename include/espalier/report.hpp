@@ -122,7 +122,7 @@ struct FactorReport {
     /// Updates of the factors in place since the factorization (Solver::update).
     Index updates = 0;
     double update_s = 0;              ///< Time of the last update.
-    bool fell_back = false;           ///< `auto` tried llh and continued with ldlh.
+    bool fell_back = false;           ///< `auto` tried llh and continued with ldlt or ldlh.
     bool precision_fell_back = false; ///< Mixed precision was not accurate enough; full precision was used.
 };
 

@@ -77,7 +77,8 @@ template <class T> std::uint64_t Analysis<T>::call_bytes(Planned const& of, Call
            (swept > 1 ? own.solve_entries * static_cast<std::uint64_t>(swept - 1) * bytes : 0);
 }
 
-// If auto chose llh, the solver may fall back to ldlh, which needs a larger workspace and a scaled copy.
+// If auto chose llh, the solver may fall back to ldlt or ldlh, which needs a larger workspace and a scaled
+// copy.
 template <class T> bool Analysis<T>::may_fall_back() const {
     return form.kind == Factorization::llh && options.factorization == Factorization::automatic;
 }
@@ -90,7 +91,7 @@ template <class T> std::uint64_t Analysis<T>::factor_bytes(Planned const& of, Sc
     bool const narrow = factor_scalar != scalar_of<T>;
     bool const alone = of.needs.size() == 1;
     std::size_t const bytes = narrow ? sizeof(Narrow<T>) : sizeof(T);
-    FactorForm const largest{falls_back ? Factorization::ldlh : form.kind};
+    FactorForm const largest{falls_back ? indefinite_kind<T> : form.kind};
     auto const entries = static_cast<std::uint64_t>(working_entries);
     // The plan counts panels and fan-in blocks in one of the two precisions.
     double const ratio = static_cast<double>(bytes) / panel_format().scalar_bytes;

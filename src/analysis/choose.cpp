@@ -43,10 +43,6 @@ bool fits(Factorization kind, Symmetry symmetry, bool real_values) {
     return real_values || (symmetry == Symmetry::hermitian) == wants_hermitian;
 }
 
-// The factorization of a real symmetric or Hermitian matrix that is not positive definite.
-template <class T> constexpr Factorization indefinite =
-    is_complex<T> ? Factorization::ldlh : Factorization::ldlt;
-
 // What a matrix is that may be factorized by llh.
 template <class T> constexpr char const* self_adjoint_kind = is_complex<T> ? "Hermitian" : "symmetric";
 
@@ -69,8 +65,8 @@ template <class T> FactorizationChoice choose(CscMatrix<T> const& a, Factorizati
     if (!self_adjoint) return {Factorization::ldlt, "auto chose ldlt: complex symmetric"};
     char const* const kind = self_adjoint_kind<T>;
     if (char const* const contradiction = contradiction_to_definiteness(a))
-        return {indefinite<T>,
-                fmt::format("auto chose {}: {}, but {}", to_string(indefinite<T>), kind, contradiction)};
+        return {indefinite_kind<T>,
+                fmt::format("auto chose {}: {}, but {}", to_string(indefinite_kind<T>), kind, contradiction)};
     return {Factorization::llh, fmt::format("auto chose llh: {} with a positive diagonal", kind)};
 }
 
@@ -84,8 +80,8 @@ template <class T> FactorizationChoice choose_factorization(CscMatrix<T> const& 
         (a.symmetry == Symmetry::hermitian || !is_complex<T>))
         choice = choose(interior_block(a, options.schur), options.factorization);
     if (choice.kind == Factorization::llh && options.allow_singular)
-        choice = {indefinite<T>, fmt::format("auto chose {}: {} and perhaps singular",
-                                             to_string(indefinite<T>), self_adjoint_kind<T>)};
+        choice = {indefinite_kind<T>, fmt::format("auto chose {}: {} and perhaps singular",
+                                                  to_string(indefinite_kind<T>), self_adjoint_kind<T>)};
     return choice;
 }
 

@@ -14,6 +14,10 @@ struct FactorizationChoice {
     std::string reason; ///< One sentence, e.g. "auto chose llh: symmetric with a positive diagonal".
 };
 
+/// The factorization of a real symmetric or Hermitian matrix that is not positive definite.
+template <class T> inline constexpr Factorization indefinite_kind =
+    is_complex<T> ? Factorization::ldlh : Factorization::ldlt;
+
 /// Returns options.factorization if it fits the symmetry of the matrix, and for Factorization::automatic
 ///     llh   real symmetric or Hermitian, positive diagonal, no entry that contradicts definiteness
 ///           (|a_ij|^2 < a_ii a_jj);

@@ -74,7 +74,7 @@ std::vector<std::string> options_without_effect(Options const& options, FactorFo
         return notes;
     }
     options_of_incomplete_factors(options, usual).note_for("with method direct", notes);
-    // llh that was not asked for may be replaced by ldlh, which has pivots.
+    // llh that was not asked for may be replaced by ldlt or ldlh, which have pivots.
     bool const has_pivots =
         options.factorization == Factorization::automatic || form.has_d() || form.has_upper();
     // With `condition`, columns may be delayed in any case.

@@ -107,8 +107,9 @@ template <class T>
 void Solver<T>::State::factorize_in_another_way(CscMatrix<T> const& matrix, Attempt const& attempt) {
     if (attempt.problem && attempt.problem->status() == Status::not_positive_definite) {
         Options indefinite = options_of_analysis();
-        bool const is_hermitian = !is_complex<T> || matrix.symmetry == Symmetry::hermitian;
-        indefinite.factorization = is_hermitian ? Factorization::ldlh : Factorization::ldlt;
+        // The next values of a complex symmetric matrix may not be real any more. ldlt fits them, too.
+        indefinite.factorization =
+            matrix.symmetry == Symmetry::symmetric ? Factorization::ldlt : indefinite_kind<T>;
         std::string const kind = to_string(indefinite.factorization);
         factorize_again(matrix, indefinite, fmt::format("{}: {}", kind, attempt.problem->what()));
         notes_.replace(analysis_->reason, fmt::format("auto chose {}: llh failed", kind));
@@ -285,7 +286,8 @@ template <class T> FactorizationChoice Solver<T>::State::choice_for(CscMatrix<T>
     if (system_->is_incomplete && analysis_->system.expands() && choice.kind != Factorization::lu)
         return {Factorization::lu, "auto keeps lu: the analyzed matrix was not positive definite"};
     if (analysis_->llh_failed && choice.kind == Factorization::llh)
-        return {Factorization::ldlh, "auto keeps ldlh: earlier values were not positive definite"};
+        return {indefinite_kind<T>, fmt::format("auto keeps {}: earlier values were not positive definite",
+                                                to_string(indefinite_kind<T>))};
     return choice;
 }
 
@@ -335,17 +337,17 @@ template <class T> void Solver<T>::State::make_working(CscMatrix<T> const& matri
     refiner_->set_matrix(working_.of(matrix));
 }
 
-// If Cholesky was chosen automatically and fails, ldlh follows, also for later values.
+// If Cholesky was chosen automatically and fails, ldlt or ldlh follows, also for later values.
 template <class T>
 void Solver<T>::State::factorize_with_supernodes(CscMatrix<T> const& matrix, FactorDemand const& demand) {
     try {
         supernodal_->factorize(working_.of(matrix), form_, demand);
     } catch (Error const& error) {
         if (error.status() != Status::not_positive_definite || !system_->chooses) throw;
-        notes_.add("{}; continuing with ldlh", error.what());
+        notes_.add("{}; continuing with {}", error.what(), to_string(indefinite_kind<T>));
         context_.on_root([&] {
             analysis_->llh_failed = true;
-            scale_for(Factorization::ldlh, matrix);
+            scale_for(indefinite_kind<T>, matrix);
         });
         make_working(matrix);
         supernodal_->factorize(working_.of(matrix), form_, {.in_full = true});

@@ -134,7 +134,7 @@ TEST(Solver, GivesTheSameBitsEveryTime) {
         }
 }
 
-TEST(Solver, FallsBackFromLlhToLdlhWhenAutoMeetsANegativePivot) {
+TEST(Solver, FallsBackFromLlhToLdltWhenAutoMeetsANegativePivot) {
     // The matrix is indefinite although its diagonal is positive and |a_ij|^2 < a_ii a_jj: 1 on the diagonal,
     // -0.9 beside it.
     auto const a = matrix_of(40, Symmetry::symmetric, [](Index i, Index j) {
@@ -145,7 +145,7 @@ TEST(Solver, FallsBackFromLlhToLdlhWhenAutoMeetsANegativePivot) {
         options.supernodes = supernodes;
         Report report;
         EXPECT_LE(solve_error(a, options, 1, &report), 1e-14);
-        EXPECT_EQ(report.factorization, Factorization::ldlh);
+        EXPECT_EQ(report.factorization, Factorization::ldlt);
         EXPECT_TRUE(report.factor.fell_back);
         EXPECT_GT(report.factor.negative_pivots, 0);
 
@@ -165,11 +165,11 @@ TEST(Solver, DoesNotTryLlhAgainAfterItFailed) {
     options.supernodes = Toggle::on;
     Solver<double> solver = factorized(a, options);
     Index const negative = solver.inertia().negative;
-    std::string const reason = "auto keeps ldlh: earlier values were not positive definite";
+    std::string const reason = "auto keeps ldlt: earlier values were not positive definite";
     for (double const factor : {1.1, 3.0}) { // the second matrix is definite
         for (Index j = 0; j < a.cols; ++j) a.values[a.col_ptr[j]] = factor;
         solver.factorize(a);
-        EXPECT_EQ(solver.report().factorization, Factorization::ldlh);
+        EXPECT_EQ(solver.report().factorization, Factorization::ldlt);
         EXPECT_FALSE(solver.report().factor.fell_back);
         EXPECT_EQ(solver.report().notes.front(), reason);
         EXPECT_EQ(solver.inertia().negative > 0, factor < 2);
