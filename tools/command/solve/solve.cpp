@@ -194,9 +194,10 @@ std::string solve_help() {
   mpirun -np 4 --bind-to none espalier solve big.mtx --threads 8
   espalier solve lap3d:40 --threads 2 --trace run.paje && espalier trace run.paje --png run.png
 
---factorization auto tries llh if the matrix is Hermitian or real symmetric and may be positive
-definite by its diagonal, and falls back to ldlh if llh finds a pivot that is not positive. Other
-symmetric matrices get ldlt or ldlh, general matrices lu. The report says which one was used.
+--factorization auto tries llh if the matrix is Hermitian or real symmetric, unless its diagonal or a
+large off-diagonal entry shows that it is not positive definite. If llh finds a pivot that is not
+positive, ldlt (real matrices) or ldlh (complex ones) follows. Other symmetric and Hermitian matrices
+get ldlt or ldlh, general matrices lu. The report says which one was used.
 
 Unsymmetric and indefinite matrices are scaled, and matched if their diagonal is weak, unless
 --scaling or --matching is given. The notes of the report list what was done.
