@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "comm/transport.hpp"
+#include "core/counted.hpp"
 
 namespace espalier {
 
@@ -23,8 +24,9 @@ ThreadsChoice choose_comm_threads(ThreadLevel level, int wanted) {
     if (wanted <= most) return {wanted, ""};
     ThreadLevel const needed = wanted == 1 ? ThreadLevel::serialized : ThreadLevel::multiple;
     return {most,
-            fmt::format("{} communication thread{} {}, but the MPI library runs with {}: {}", wanted,
-                        wanted == 1 ? " needs" : "s need", to_string(needed), to_string(level),
+            fmt::format("{} {}, but the MPI library runs with {}: {}",
+                        counted(wanted, "communication thread needs", "communication threads need"),
+                        to_string(needed), to_string(level),
                         most == 1 ? "one communication thread is used" : "the worker threads communicate")};
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/counted.hpp"
 #include "core/scalar.hpp"
 #include "io/market_lines.hpp"
 
@@ -167,7 +168,7 @@ CoordinateData parse_matrix_market(Source const& source, int threads) {
         entries - std::visit([](auto const& triples) { return total_size(triples); }, data.triples);
     data.description.notes.push_back(
         zeros == 0 ? "a dense array"
-                   : fmt::format("a dense array; {} zero{} not stored", zeros, zeros == 1 ? " is" : "s are"));
+                   : fmt::format("a dense array; {} not stored", counted(zeros, "zero is", "zeros are")));
     return data;
 }
 

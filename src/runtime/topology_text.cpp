@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/counted.hpp"
 #include "core/one_line.hpp"
 #include "espalier/types.hpp"
 #include "runtime/topology.hpp"
@@ -127,10 +128,6 @@ std::string format_bytes(std::uint64_t bytes) {
 }
 
 namespace {
-
-std::string counted(int n, std::string const& noun) {
-    return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
-}
 
 std::string describe_cores(Topology const& machine, int machine_cores) {
     auto const [low, high] = std::ranges::minmax(machine.cores(), {}, &Topology::Core::hardware_threads);

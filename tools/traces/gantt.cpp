@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/counted.hpp"
 #include "tools/traces/canvas.hpp"
 #include "tools/traces/coverage.hpp"
 #include "tools/traces/gantt_layout.hpp"
@@ -95,7 +96,7 @@ class Painter {
         auto const processes = panel.trace->at(Place::process);
         auto const phase =
             processes.empty() ? "" : phase_around(*panel.trace, processes.front(), panel.window);
-        for (std::string const& part : {phase, fmt::format("{} thread{}", workers, workers == 1 ? "" : "s")})
+        for (std::string const& part : {phase, counted(workers, "thread")})
             if (!part.empty()) about += (about.empty() ? "" : ", ") + part;
         return fmt::format("{}, {}, {:.1f}% busy", about, readable_time(length), busy);
     }

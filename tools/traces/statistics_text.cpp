@@ -6,16 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "core/counted.hpp"
 #include "tools/traces/statistics.hpp"
 #include "trace/clock_offset.hpp"
 
 namespace espalier::trace {
 namespace {
-
-// "1 message", "2 messages".
-std::string counted(std::int64_t count, char const* noun) {
-    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 double percent(Nanoseconds part, Nanoseconds all) {
     return all > 0 ? 100.0 * double(part) / double(all) : 0.0;

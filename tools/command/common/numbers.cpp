@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/counted.hpp"
+
 namespace espalier::command {
 
 namespace {
@@ -57,9 +59,7 @@ double median(std::vector<double> values) {
 }
 
 std::string counted(std::int64_t count, std::string_view noun, std::string_view plural) {
-    std::string const number = with_separators(count);
-    if (count == 1) return fmt::format("{} {}", number, noun);
-    return plural.empty() ? fmt::format("{} {}s", number, noun) : fmt::format("{} {}", number, plural);
+    return fmt::format("{} {}", with_separators(count), noun_for(count, noun, plural));
 }
 
 std::string steals_text(std::vector<std::int64_t> const& by_distance) {

@@ -16,7 +16,7 @@ std::string readable_bytes(double bytes);
 std::string readable_flops(double flops);
 /// Seconds with a precision that depends on their size: "0.0123 s", "1.52 s", "154 s".
 std::string readable_seconds(double seconds);
-/// "1 thread", "2 threads"; with a `plural`, "1 entry", "2 entries".
+/// The text of core/counted.hpp with separators: "1 thread", "2,000 threads".
 std::string counted(std::int64_t count, std::string_view noun, std::string_view plural = "");
 
 /// "1,234 tasks: 1,000 at distance 1, 234 at distance 2", from the number of steals at each distance; or

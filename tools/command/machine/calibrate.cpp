@@ -5,6 +5,7 @@
 
 #include "machine/calibrate.hpp"
 #include "parts.hpp"
+#include "tools/command/common/numbers.hpp"
 #include "tools/command/common/processes.hpp"
 #include "tools/command/common/progress_bar.hpp"
 
@@ -64,12 +65,12 @@ CalibrationResult calibrate(bool shows) {
 
 std::string calibration_text(CalibrationResult const& calibration) {
     MachineCosts const& costs = calibration.costs;
-    std::string text = fmt::format(
-        "cost model  GF/s of a core alone; median error of the fit; time with {} core{} at work\n"
-        "  {:<13}{:>9}{:>12}{:>16}{:>12}{:>8}{:>9}{:>9}\n"
-        "  {:<13}{:>9}{:>12}{:>16}{:>12}{:>8}{:>9}{:>9}\n",
-        calibration.cores, calibration.cores == 1 ? "" : "s", "", "diagonal", "solve", "update", "update",
-        "panel", "update", "all at", "", "128", "1000x128", "1000x120x128", "60x15x30", "%", "%", "once");
+    std::string text =
+        fmt::format("cost model  GF/s of a core alone; median error of the fit; time with {} at work\n"
+                    "  {:<13}{:>9}{:>12}{:>16}{:>12}{:>8}{:>9}{:>9}\n"
+                    "  {:<13}{:>9}{:>12}{:>16}{:>12}{:>8}{:>9}{:>9}\n",
+                    counted(calibration.cores, "core"), "", "diagonal", "solve", "update", "update", "panel",
+                    "update", "all at", "", "128", "1000x128", "1000x120x128", "60x15x30", "%", "%", "once");
     for (MeasuredModel const& model : costs.models) text += row(model);
     Network const network = costs.network.value_or(Network{});
     text += fmt::format("  memory {:.1f} GB/s by one core, {:.1f} GB/s by all; network{}: {:.1f} us, "

@@ -225,7 +225,7 @@ void add_factor(Table& table, Report const& report) {
     if (factor.pivots_replaced > 0)
         table.line("  pivots", "{} replaced", with_separators(factor.pivots_replaced));
     if (factor.pivots_delayed > 0)
-        table.line("  delayed", "{} columns, {}", with_separators(factor.pivots_delayed),
+        table.line("  delayed", "{}, {}", counted(factor.pivots_delayed, "column"),
                    readable_bytes(static_cast<double>(factor.delayed_bytes)));
     if (factor.scalar != report.scalar) table.line("  precision", "{}", precision_words(factor.scalar));
     if (factor.negative_pivots > 0 && factor.rcond < 0) // otherwise the inertia follows
