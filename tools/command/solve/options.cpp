@@ -14,7 +14,7 @@ namespace espalier::command {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> made_right_hand_sides{"ones", "random"};
+constexpr std::array<std::string_view, 2> generated_right_hand_sides{"ones", "random"};
 
 [[noreturn]] void refuse_together(std::string const& one, std::string const& other, std::string_view reason) {
     throw Error(Status::usage, fmt::format("{} cannot be combined with {}: {}", one, other, reason));
@@ -47,9 +47,9 @@ void check_incomplete(RunOptions const& run) {
 
 // Error{io_error} for files that cannot be read.
 void check_inputs(RunOptions const& run) {
-    if (!is_made(run.rhs))
+    if (!is_generated_rhs(run.rhs))
         if (std::string const reason = why_unreadable(run.rhs); !reason.empty())
-            refuse_name("--rhs", run.rhs, "a generated right-hand side", made_right_hand_sides, reason);
+            refuse_name("--rhs", run.rhs, "a generated right-hand side", generated_right_hand_sides, reason);
     require_readable({{"--topology", machine_file(run.library.topology)}});
     std::string const& ordering = run.library.ordering_file;
     if (run.library.ordering != OrderingMethod::user) return;
@@ -61,8 +61,8 @@ void check_inputs(RunOptions const& run) {
 
 } // namespace
 
-bool is_made(std::string const& rhs) {
-    return std::ranges::count(made_right_hand_sides, rhs) > 0;
+bool is_generated_rhs(std::string const& rhs) {
+    return std::ranges::count(generated_right_hand_sides, rhs) > 0;
 }
 
 void add_matrix(OptionSet& set, RunOptions& run) {
@@ -151,7 +151,7 @@ std::string machine_file(std::string const& name) {
 
 std::vector<NamedPath> input_files(RunOptions const& run) {
     return {{"the matrix", is_generator(run.matrix) ? "" : run.matrix},
-            {"--rhs", is_made(run.rhs) ? "" : run.rhs},
+            {"--rhs", is_generated_rhs(run.rhs) ? "" : run.rhs},
             {"--topology", machine_file(run.library.topology)},
             {"--ordering", run.library.ordering_file}};
 }

@@ -53,8 +53,8 @@ void add_processes(OptionSet& set, std::optional<int>& processes, std::string co
 /// The row of --threads for a simulated machine.
 OptionRow simulated_threads();
 
-/// Whether the right-hand sides of this name are made rather than read.
-bool is_made(std::string const& rhs);
+/// Whether the right-hand sides of this name are generated rather than read.
+bool is_generated_rhs(std::string const& rhs);
 /// The name of a machine if it is a file; empty for a description.
 std::string machine_file(std::string const& name);
 /// The files that are read: no output may overwrite them.

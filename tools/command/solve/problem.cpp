@@ -168,7 +168,7 @@ template <class T> DenseMatrix<T> right_hand_sides(RunOptions const& options, In
                     fmt::format("right-hand sides and solutions (nrhs = {}) need {}, but the limit is {}",
                                 nrhs, readable_bytes(both), readable_bytes(static_cast<double>(limit))));
     bool const is_random = options.rhs == "random";
-    return is_made(options.rhs) ? generated<T>(n, nrhs, is_random) : from_file<T>(options, n);
+    return is_generated_rhs(options.rhs) ? generated<T>(n, nrhs, is_random) : from_file<T>(options, n);
 }
 
 ESPALIER_INSTANTIATE_FUNCTION(take_as)

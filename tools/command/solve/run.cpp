@@ -20,7 +20,8 @@ void expect(RunRecord& record, Run::Purpose purpose) {
     report.ordering = record.asked.library.ordering;
     report.threads = record.asked.library.threads;
     report.refine.method = record.asked.library.refine;
-    report.nrhs = record.asked.nrhs.value_or(is_made(record.asked.rhs) ? 1 : 0); // 0: the columns of the file
+    report.nrhs =
+        record.asked.nrhs.value_or(is_generated_rhs(record.asked.rhs) ? 1 : 0); // 0: the columns of the file
     record.tolerance = effective_tolerance(record.asked.library.tolerance, report.scalar);
     record.numbers = purpose == Run::Purpose::solution;
 }
