@@ -103,6 +103,58 @@ template <class T> DenseMatrix<T> solve_rank_deficient(Solver<T>& solver, CscMat
     return x;
 }
 
+template <class T> NullSpace<T> find_null_space(Run& run, Solver<T>& solver, CscMatrix<T> const& matrix) {
+    if (!run.null_space_file) return {};
+    NullSpace<T> null_space = solver.null_space(matrix);
+    run.record.null_space = {null_space.rank, null_space.basis.cols, null_space.singular_values};
+    return null_space;
+}
+
+template <class T> DenseMatrix<T> solve_system(RunOptions const& asked, Solver<T>& solver,
+                                               CscMatrix<T> const& matrix, DenseMatrix<T> const& b,
+                                               NullSpace<T> const& null_space) {
+    if (null_space.basis.cols > 0) return solve_rank_deficient(solver, matrix, b, null_space);
+    DenseMatrix<T> x{b.rows, b.cols, solver.solve(b.values, b.cols, asked.op)};
+    solver.refine(matrix, b.values, x.values, b.cols, asked.op);
+    return x;
+}
+
+// Takes the report of the solver, with a note if the factors do not determine what --condition asks for.
+template <class T> void take_report(RunRecord& record, Solver<T>& solver) {
+    std::string unknown;
+    try {
+        if (record.asked.library.condition) record.knowledge = knowledge_of(solver);
+    } catch (Error const& error) {
+        if (error.status() != Status::inaccurate) throw;
+        unknown = error.what();
+    }
+    record.report = solver.report();
+    if (!unknown.empty()) record.report.notes.push_back(std::move(unknown));
+    record.numbers = true;
+}
+
+// Sets the status. With --null-space a singular matrix is expected, and only a system without a solution is
+// an error.
+void judge(RunRecord& record, bool finite) {
+    bool const accurate = finite && record.report.refine.converged;
+    bool const has_null_space = record.null_space && record.null_space->nullity > 0;
+    bool const singular = has_null_space ? !accurate : record.report.factor.numerically_singular;
+    record.status = singular ? Status::singular : accurate ? Status::ok : Status::inaccurate;
+    record.tolerance = effective_tolerance(record.asked.library.tolerance, record.report.scalar);
+}
+
+// Writes all files but the report.
+template <class T>
+void write_files(Run& run, Solver<T>& solver, DenseMatrix<T> const& x, DenseMatrix<T> const& null_space) {
+    if (run.solution_file && all_finite(x))
+        run.solution_file.write([&](std::string const& path) { write_dense(path, x); });
+    if (run.null_space_file)
+        run.null_space_file.write([&](std::string const& path) { write_dense(path, null_space); });
+    if (run.trace_file)
+        run.trace_file.write(
+            [&](std::string const& path) { solver.write_trace(path, run.record.matrix.description.name); });
+}
+
 // The run of one scalar type. The solution is written before the report, so a report with status "ok" implies
 // that the solution was written.
 template <class T> void solve_as(Run& run) {
@@ -114,46 +166,16 @@ template <class T> void solve_as(Run& run) {
     Solver<T> solver = solver_of_all<T>(library);
     solver.analyze(matrix);
     solver.factorize(matrix);
-    RunRecord& record = run.record;
-    NullSpace<T> null_space;
-    if (run.null_space_file) {
-        null_space = solver.null_space(matrix);
-        record.null_space = {null_space.rank, null_space.basis.cols, null_space.singular_values};
-    }
-    DenseMatrix<T> x{b.rows, b.cols, {}};
-    if (null_space.basis.cols > 0) {
-        x = solve_rank_deficient(solver, matrix, b, null_space);
-    } else {
-        x.values = solver.solve(b.values, b.cols, record.asked.op);
-        solver.refine(matrix, b.values, x.values, b.cols, record.asked.op);
-    }
-    std::string unknown;
-    try {
-        if (record.asked.library.condition) record.knowledge = knowledge_of(solver);
-    } catch (Error const& error) {
-        if (error.status() != Status::inaccurate) throw;
-        unknown = error.what();
-    }
-    record.report = solver.report();
-    if (!unknown.empty()) record.report.notes.push_back(std::move(unknown));
-    record.numbers = true;
+    NullSpace<T> const null_space = find_null_space(run, solver, matrix);
+    DenseMatrix<T> const x = solve_system(run.record.asked, solver, matrix, b, null_space);
     bool const finite = all_finite(x);
-    bool const accurate = finite && record.report.refine.converged;
-    // With --null-space a singular matrix is expected, and only a system without a solution is an error.
-    bool const singular = null_space.basis.cols > 0 ? !accurate : record.report.factor.numerically_singular;
-    record.status = singular ? Status::singular : accurate ? Status::ok : Status::inaccurate;
-    record.tolerance = effective_tolerance(record.asked.library.tolerance, record.report.scalar);
+    take_report(run.record, solver);
+    judge(run.record, finite);
     run.stop_clock();
-    if (run.solution_file && finite)
-        run.solution_file.write([&x](std::string const& path) { write_dense(path, x); });
-    if (run.null_space_file)
-        run.null_space_file.write([&](std::string const& path) { write_dense(path, null_space.basis); });
-    if (run.trace_file)
-        run.trace_file.write(
-            [&](std::string const& path) { solver.write_trace(path, record.matrix.description.name); });
+    write_files(run, solver, x, null_space.basis);
     run.write_json();
     run.print_results();
-    if (record.status != Status::ok) throw Error(record.status, shortcoming(record, finite));
+    if (run.record.status != Status::ok) throw Error(run.record.status, shortcoming(run.record, finite));
 }
 
 void solve(RunOptions const& options) {
