@@ -19,6 +19,7 @@
 #include "machine/calibrate.hpp"
 #include "matrix/adjacency.hpp"
 #include "matrix/convert.hpp"
+#include "ordering/graph_properties.hpp"
 #include "rows/row_order.hpp"
 
 namespace espalier {

@@ -2,6 +2,7 @@
 
 #include "analysis/checks.hpp"
 #include "core/timer.hpp"
+#include "ordering/graph_properties.hpp"
 #include "ordering/lattice.hpp"
 
 namespace espalier {
@@ -75,7 +76,7 @@ bool StructureJob::is_lattice() {
 bool StructureJob::starts_with_minimum_degree() {
     constexpr double small_s = 0.01;
     Graph const& vertices = compressed.graph;
-    if (predicted_dissection_seconds(vertices) < small_s || is_irregular(vertices)) return !is_lattice();
+    if (predicted_dissection_seconds(vertices) < small_s || has_hubs(vertices, 10)) return !is_lattice();
     has_long_paths = !is_lattice() && espalier::has_long_paths(vertices);
     return has_long_paths;
 }

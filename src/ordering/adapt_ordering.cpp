@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ordering/induced_subgraph.hpp"
 #include "ordering/permutation.hpp"
 
 namespace espalier {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "ordering/methods.hpp"
+#include "ordering/balance_weights.hpp"
 
 namespace espalier {
 

@@ -26,10 +26,4 @@ std::vector<Index> order_by_scotch_strategy(Graph const& graph, std::string cons
 /// Nested dissection by METIS_NodeND (Karypis and Kumar 1998), on one thread with a fixed seed.
 std::vector<Index> order_by_metis(Graph const& graph);
 
-/// The weights of `graph` for a dissection: integers in 1 .. 64 with a sum of at most `limit` >=
-/// num_vertices, approximately proportional to the original weights; empty if all are equal. They only affect
-/// the balance, so rounding does no harm. A weight larger than that of a whole region would make METIS 5.1
-/// recurse without end.
-std::vector<Index> balance_weights(Graph const& graph, Index limit);
-
 } // namespace espalier

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "ordering/methods.hpp"
+#include "ordering/balance_weights.hpp"
 #include "ordering/quotient_graph.hpp"
 
 namespace espalier {

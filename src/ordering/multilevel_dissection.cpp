@@ -15,6 +15,7 @@
 #include "core/interrupt.hpp"
 #include "core/mix_bits.hpp"
 #include "ordering/domination.hpp"
+#include "ordering/graph_properties.hpp"
 #include "ordering/job_pool.hpp"
 #include "ordering/lattice.hpp"
 #include "ordering/methods.hpp"
@@ -26,6 +27,8 @@ namespace espalier {
 namespace {
 
 constexpr Vertex leaf_size = 200;
+// Times the average, for hubs. The pressures of mixed finite elements have up to ten times as many.
+constexpr Offset many_neighbors = 15;
 constexpr int deepest_level = 60;       // limits useless cuts of graphs without good separators
 constexpr double few_undominated = 0.7; // with a larger share of undominated vertices, all are cut
 // Dominated vertices enlarge the leaves as well as the separators around them.
@@ -120,15 +123,6 @@ std::vector<Vertex> all_vertices(Graph const& graph) {
     return all;
 }
 
-// Whether a vertex has far more neighbors than the average. The pressures of mixed finite elements have up
-// to ten times as many.
-bool has_hubs(Graph const& graph) {
-    constexpr Offset many = 15;
-    Offset most = 0;
-    for (Index v = 0; v < graph.num_vertices; ++v) most = std::max(most, graph.degree(v));
-    return most * graph.num_vertices > many * std::ssize(graph.adj);
-}
-
 class MultilevelDissection {
   public:
     MultilevelDissection(Graph const& graph, int threads, Interrupt* interrupt)
@@ -167,7 +161,7 @@ class MultilevelDissection {
     [[nodiscard]] Part part_to_cut() const {
         Part part;
         Undominated undominated;
-        if (!has_hubs(graph_)) undominated = find_undominated(graph_);
+        if (!has_hubs(graph_, many_neighbors)) undominated = find_undominated(graph_);
         auto const n = static_cast<double>(graph_.num_vertices);
         auto const others = static_cast<double>(undominated.vertices.size());
         if (others == 0 || others > few_undominated * n) {

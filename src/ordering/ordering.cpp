@@ -1,15 +1,13 @@
-// Selects the method. Isolated vertices are numbered first and nearly dense vertices last without any
-// library.
+// Calls the selected method. Isolated vertices are numbered first and nearly dense vertices last, without it.
 #include "ordering/ordering.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "ordering/distance_search.hpp"
+#include "ordering/induced_subgraph.hpp"
 #include "ordering/methods.hpp"
 #include "ordering/minimum_degree.hpp"
 #include "ordering/permutation.hpp"
@@ -115,23 +113,6 @@ std::vector<Index> const& checked_positions(std::vector<Index> const& positions,
 
 } // namespace
 
-std::vector<Index> balance_weights(Graph const& graph, Index limit) {
-    auto const& weight = graph.weight;
-    if (weight.empty() || std::all_of(weight.begin(), weight.end(), [&](Index w) { return w == weight[0]; }))
-        return {};
-    double sum = 0;
-    for (Index const w : weight) sum += static_cast<double>(std::max<Index>(1, w));
-    auto const n = static_cast<double>(graph.num_vertices);
-    // The scaled weights are 8 on average; rounding up to 1 may add n to their sum.
-    double const room = (static_cast<double>(limit) - n) * (1 - 1e-6);
-    double const scale = std::min({1.0, 8 * n / sum, room / sum});
-    std::vector<Index> scaled;
-    scaled.reserve(weight.size());
-    for (Index const w : weight)
-        scaled.push_back(static_cast<Index>(std::clamp(scale * static_cast<double>(w), 1.0, 64.0)));
-    return scaled;
-}
-
 Ordering compute_ordering(Graph const& graph, OrderingOptions const& options) {
     check_shape(graph);
     Ordering ordering;
@@ -200,60 +181,6 @@ std::uint64_t ordering_bytes(Graph const& graph, OrderingOptions const& options)
     double const alone = bytes.of_vertex * static_cast<double>(graph.num_vertices) +
                          bytes.of_edge * static_cast<double>(std::ssize(graph.adj));
     return static_cast<std::uint64_t>(alone * (1 + bytes.more * (1 - 1.0 / std::max(1, options.threads))));
-}
-
-namespace {
-
-// Each level of the dissection looks at all entries of the graph.
-double seconds_of_levels(Graph const& graph, double seconds_of_entry) {
-    auto const n = static_cast<double>(graph.num_vertices);
-    auto const entries = static_cast<double>(std::ssize(graph.adj)) + n;
-    return seconds_of_entry * entries * std::log2(std::max(2.0, n / 100));
-}
-
-} // namespace
-
-double predicted_scotch_seconds(Graph const& graph) {
-    return seconds_of_levels(graph, 0.16e-6);
-}
-
-double predicted_dissection_seconds(Graph const& graph) {
-    return seconds_of_levels(graph, 0.02e-6);
-}
-
-bool is_irregular(Graph const& graph) {
-    Offset most = 0;
-    for (Index v = 0; v < graph.num_vertices; ++v) most = std::max(most, graph.degree(v));
-    return static_cast<double>(most) * static_cast<double>(graph.num_vertices) >
-           10 * static_cast<double>(std::ssize(graph.adj));
-}
-
-bool has_long_paths(Graph const& graph) {
-    if (graph.num_vertices == 0 || std::ssize(graph.adj) >= 6 * graph.num_vertices) return false;
-    Index first = 0; // not one of the few vertices that are connected with no others
-    while (graph.degree(first) * graph.num_vertices < std::ssize(graph.adj)) ++first;
-    DistanceSearch search(graph);
-    auto const other = search.run(search.run(first).vertex);
-    return 3 * static_cast<double>(other.distance + 1) >= std::sqrt(static_cast<double>(other.reached));
-}
-
-Graph induced_subgraph(Graph const& graph, std::span<Index const> vertices) {
-    std::vector<Index> number(graph.num_vertices, -1);
-    return induced_subgraph(graph, vertices, number);
-}
-
-Graph induced_subgraph(Graph const& graph, std::span<Index const> vertices, std::vector<Index>& number) {
-    Graph result;
-    result.num_vertices = std::ssize(vertices);
-    for (Index k = 0; k < result.num_vertices; ++k) number[vertices[k]] = k;
-    for (Index const v : vertices) {
-        for (Index const w : graph.neighbors(v))
-            if (number[w] >= 0) result.adj.push_back(number[w]);
-        result.ptr.push_back(std::ssize(result.adj));
-        if (!graph.weight.empty()) result.weight.push_back(graph.weight[v]);
-    }
-    for (Index const v : vertices) number[v] = -1;
-    return result;
 }
 
 } // namespace espalier

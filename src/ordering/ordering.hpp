@@ -11,10 +11,10 @@
 namespace espalier {
 
 struct OrderingOptions {
-    OrderingMethod method = OrderingMethod::dissection; ///< Method; `automatic` is dissection.
+    OrderingMethod method = OrderingMethod::dissection; ///< `automatic` is dissection.
     std::vector<Index> user_positions; ///< For OrderingMethod::user: perm[old] = new, or empty.
     std::string user_file;     ///< For OrderingMethod::user without positions: file for read_permutation().
-    int threads = 1;           ///< Number of threads.
+    int threads = 1;
     bool deterministic = true; ///< If false, the result of scotch_strategy may depend on the threads.
     /// SCOTCH ordering strategy string; empty for the default of Espalier. SCOTCH uses it without weights and
     /// may crash: 7.0.3 does with the edge separation method `e`, and on some irregular graphs with the leaf
@@ -42,26 +42,5 @@ Ordering compute_ordering(CompressedGraph const& compressed, OrderingOptions con
 /// An upper estimate of the memory of compute_ordering() and of the symbolic factorization that follows, in
 /// addition to the graph. It was fitted to the peaks of all methods on grids, chains and random graphs.
 std::uint64_t ordering_bytes(Graph const& graph, OrderingOptions const& options);
-
-/// Approximate seconds of the methods `scotch` and `dissection` on one thread.
-double predicted_scotch_seconds(Graph const& graph);
-double predicted_dissection_seconds(Graph const& graph);
-
-/// Whether a vertex has more than ten times as many neighbors as the average, as in circuits. Minimum degree
-/// often finds the better orderings of such graphs.
-bool is_irregular(Graph const& graph);
-
-/// Whether a graph is like networks and triangulations in the plane, for which minimum degree is nearly as
-/// good as dissection. Its vertices have fewer than six neighbors on average, and a shortest path between two
-/// of them has at least a third of the square root of the number of vertices in their connected component.
-/// Meshes in space have shorter paths; grids in space do not, unless they are very large. Linear.
-bool has_long_paths(Graph const& graph);
-
-/// The vertices `vertices` (distinct, ascending) of a graph, renumbered from 0, with their weights and the
-/// edges between them. Takes time linear in all vertices and the edges of `vertices`.
-Graph induced_subgraph(Graph const& graph, std::span<Index const> vertices);
-/// Like the function above, in time linear in `vertices` and their edges. `number` has an entry -1 for each
-/// vertex, before and after the call.
-Graph induced_subgraph(Graph const& graph, std::span<Index const> vertices, std::vector<Index>& number);
 
 } // namespace espalier

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "ordering/methods.hpp"
+#include "ordering/balance_weights.hpp"
 
 namespace espalier {
 

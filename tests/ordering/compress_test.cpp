@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "ordering/graphs.hpp"
+#include "ordering/induced_subgraph.hpp"
 #include "ordering/ordering.hpp"
 
 namespace espalier {

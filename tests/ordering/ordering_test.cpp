@@ -11,9 +11,10 @@
 #include "core/random.hpp"
 #include "core/status_of.hpp"
 #include "core/timer.hpp"
+#include "ordering/balance_weights.hpp"
 #include "ordering/compress.hpp"
+#include "ordering/graph_properties.hpp"
 #include "ordering/graphs.hpp"
-#include "ordering/methods.hpp"
 
 namespace espalier {
 namespace {
@@ -278,6 +279,15 @@ TEST(Ordering, AGraphWithInconsistentArraysIsRejected) {
     graph = grid(3, 3);
     graph.weight.assign(8, 1);
     EXPECT_EQ(status(graph, {}), Status::internal);
+}
+
+TEST(HasHubs, ComparesTheLargestDegreeWithTheAverage) {
+    // A star of n vertices has n - 1 edges, so its center has n / 2 times as many neighbors as the average.
+    EXPECT_TRUE(has_hubs(star(21), 10));
+    EXPECT_FALSE(has_hubs(star(20), 10));
+    EXPECT_FALSE(has_hubs(star(21), 15));
+    EXPECT_FALSE(has_hubs(grid(9, 8), 10));
+    EXPECT_FALSE(has_hubs(Graph{}, 10));
 }
 
 TEST(HasLongPaths, HoldsForGraphsInThePlane) {

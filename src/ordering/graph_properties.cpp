@@ -1,0 +1,45 @@
+#include "ordering/graph_properties.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ordering/distance_search.hpp"
+
+namespace espalier {
+
+namespace {
+
+// Each level of the dissection looks at all entries of the graph.
+double seconds_of_levels(Graph const& graph, double seconds_of_entry) {
+    auto const n = static_cast<double>(graph.num_vertices);
+    auto const entries = static_cast<double>(std::ssize(graph.adj)) + n;
+    return seconds_of_entry * entries * std::log2(std::max(2.0, n / 100));
+}
+
+} // namespace
+
+double predicted_scotch_seconds(Graph const& graph) {
+    return seconds_of_levels(graph, 0.16e-6);
+}
+
+double predicted_dissection_seconds(Graph const& graph) {
+    return seconds_of_levels(graph, 0.02e-6);
+}
+
+bool has_hubs(Graph const& graph, Offset times_average) {
+    Offset most = 0;
+    for (Index v = 0; v < graph.num_vertices; ++v) most = std::max(most, graph.degree(v));
+    return static_cast<double>(most) * static_cast<double>(graph.num_vertices) >
+           static_cast<double>(times_average) * static_cast<double>(std::ssize(graph.adj));
+}
+
+bool has_long_paths(Graph const& graph) {
+    if (graph.num_vertices == 0 || std::ssize(graph.adj) >= 6 * graph.num_vertices) return false;
+    Index first = 0; // not one of the few vertices that are connected with no others
+    while (graph.degree(first) * graph.num_vertices < std::ssize(graph.adj)) ++first;
+    DistanceSearch search(graph);
+    auto const other = search.run(search.run(first).vertex);
+    return 3 * static_cast<double>(other.distance + 1) >= std::sqrt(static_cast<double>(other.reached));
+}
+
+} // namespace espalier
