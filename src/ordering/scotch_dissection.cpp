@@ -9,7 +9,10 @@
 #include <atomic>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "core/mix_bits.hpp"
 #include "ordering/job_pool.hpp"
@@ -47,22 +50,21 @@ char const* const flat_of_large = "h{pass=20}f{bal=0.2}"; // 5 % less work than 
 
 // A strategy for one level of dissection, which returns the parts as column blocks.
 std::string one_cut(char const* separator) {
-    return std::string("n{sep=/(levl<1)?") + separator + ";,ole=s,ose=s}";
+    return fmt::format("n{{sep=/(levl<1)?{};,ole=s,ose=s}}", separator);
 }
+
+constexpr int max_level = 40;         // stops useless cuts of graphs without good separators
+constexpr Index tiny_component = 120; // and the size of a leaf
+constexpr int max_threads = 128;      // about the maximum number of leaves
 
 // A strategy for all further levels: both candidates, but only the flat cut below 1000 vertices (a third of
-// the time for 1 % of the work), down to leaves of 120 vertices, which order_leaf() numbers, because halo
-// minimum degree and minimum fill of SCOTCH 7.0.3 crash or do not end on some graphs. Separators keep their
-// order, since rows are reordered inside supernodes later. The limit of levels stops useless cuts of graphs
-// without good separators.
+// the time for 1 % of the work), down to leaves, which order_leaf() numbers, because halo minimum degree and
+// minimum fill of SCOTCH 7.0.3 crash or do not end on some graphs. Separators keep their order, since rows
+// are reordered inside supernodes later.
 std::string all_cuts() {
-    return std::string("n{sep=/((vert>120)&(levl<40))?(/(vert>1000)?(") + multilevel + "|" + flat + "):(" +
-           flat + "););,ole=s,ose=s}";
+    return fmt::format("n{{sep=/((vert>{})&(levl<{}))?(/(vert>1000)?({}|{}):({}););,ole=s,ose=s}}",
+                       tiny_component, max_level, multilevel, flat, flat);
 }
-
-constexpr int max_level = 40;
-constexpr int max_threads = 128; // about the maximum number of leaves
-constexpr Index tiny_component = 120;
 
 class NestedDissection {
   public:
