@@ -31,6 +31,10 @@ class Bisection {
 
   private:
     bool pass(CutGraph const& graph, Halves& halves);
+    void insert_boundary(CutGraph const& graph, Halves const& halves);
+    [[nodiscard]] int choose_side(CutGraph const& graph, Halves const& halves, std::int64_t limit) const;
+    void move(CutGraph const& graph, Halves& halves, Vertex v);
+    void undo(CutGraph const& graph, Halves& halves, std::size_t moves);
     void weigh(CutGraph const& graph, Halves const& halves, Vertex v);
 
     std::array<GainQueue, 2> queues_; ///< The boundary of each part, by the gain of a move to the other part.

@@ -2,7 +2,9 @@
 // weights of the edges that contraction merges.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -49,6 +51,11 @@ struct Cut {
     [[nodiscard]] double price() const;
     void set_weights(CutGraph const& graph);
 };
+
+/// A pass that moves vertices between parts ends after so many moves that found no better cut.
+[[nodiscard]] inline std::size_t patience_of_pass(CutGraph const& graph) {
+    return static_cast<std::size_t>(std::clamp<Vertex>(graph.num_vertices() / 50, 15, 100));
+}
 
 /// The graph of part `side` of a cut. number[v] becomes the number in it of each vertex v of the part.
 CutGraph part_of(CutGraph const& graph, Cut const& cut, int side, std::vector<Vertex>& number);

@@ -143,7 +143,7 @@ bool CutRefinement::pass(CutGraph const& graph, Cut& cut) {
     double best_price = first_price;
     auto best_weight = cut.weight;
     std::size_t best = 0;
-    std::size_t const patience = std::clamp<Vertex>(n / 50, 15, 100);
+    std::size_t const patience = patience_of_pass(graph);
     while (!(queues_[0].empty() && queues_[1].empty())) {
         int const side = choose_side(graph, cut);
         Vertex const v = queues_[side].top();
