@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <thread>
 
 namespace espalier {
@@ -32,12 +34,19 @@ TEST(Alarm, EndsASleepThatBeginsOrHasBegun) {
 }
 
 TEST(Alarm, RingReturnsTrueDuringASleep) {
+    using namespace std::chrono_literals;
     Alarm alarm;
     std::atomic<bool> over{false};
     std::thread sleeper([&] {
         while (!over) alarm.wait();
     });
-    while (!alarm.ring()) std::this_thread::yield(); // until the thread sleeps
+    auto const deadline = std::chrono::steady_clock::now() + 10s;
+    bool was_asleep = false;
+    while (!was_asleep && std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::yield();
+        was_asleep = alarm.ring();
+    }
+    EXPECT_TRUE(was_asleep);
     over = true;
     alarm.ring();
     sleeper.join();

@@ -64,8 +64,8 @@ TEST(BlockTriangular, FindsStrongComponentsOfRandomPatterns) {
     }
 }
 
-// The structural rank of small matrices by trying all sets of columns with Hall's condition is slow; a row or
-// column without entries, and two columns with one row in common, have known ranks.
+// Ranks that are known without a search: a column without entries, and two columns with a single row in
+// common.
 TEST(BlockTriangular, FindsTheStructuralRank) {
     auto const empty_column = fill_pattern<double>(4, {{0, 0}, {1, 1}, {1, 3}, {3, 2}}, 1);
     EXPECT_EQ(block_triangular_form(pattern_of(empty_column))->structural_rank, 3);
