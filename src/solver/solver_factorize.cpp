@@ -13,6 +13,7 @@
 
 #include "analysis/checks.hpp"
 #include "analysis/choose.hpp"
+#include "core/counted.hpp"
 #include "core/timer.hpp"
 #include "kernels/blas.hpp"
 #include "options/report_table.hpp"
@@ -224,8 +225,7 @@ template <class T> void Solver<T>::State::compute_simplicial(CscMatrix<T> const&
     out.pivots_replaced = simplicial_.pivots_replaced();
     if (out.pivots_replaced == 0) return;
     require_no_zero_row(matrix, {});
-    notes_.add("{} pivot{} too small and replaced", out.pivots_replaced,
-               out.pivots_replaced == 1 ? " was" : "s were");
+    notes_.add("{} too small and replaced", counted(out.pivots_replaced, "pivot was", "pivots were"));
 }
 
 template <class T>
@@ -389,14 +389,12 @@ template <class T> void Solver<T>::State::factorize_incomplete(CscMatrix<T> cons
         out.pivots_replaced = replaced;
         if (found.shift > 0)
             notes_.add(
-                "the incomplete factors are those of A + {} diag(A), after {} restart{}: pivots of A were "
-                "too small{}",
-                found.shift, found.restarts, found.restarts == 1 ? "" : "s",
-                pivots.positive ? " or not positive" : "");
+                "the incomplete factors are those of A + {} diag(A), after {}: pivots of A were too small{}",
+                found.shift, counted(found.restarts, "restart"), pivots.positive ? " or not positive" : "");
         if (replaced > 0)
-            notes_.add("{} pivot{} too small{} for the incomplete factorization and {} replaced", replaced,
-                       replaced == 1 ? " was" : "s were", pivots.positive ? " or not positive" : "",
-                       replaced == 1 ? "was" : "were");
+            notes_.add("{} too small{} for the incomplete factorization and {} replaced",
+                       counted(replaced, "pivot was", "pivots were"),
+                       pivots.positive ? " or not positive" : "", noun_for(replaced, "was", "were"));
         return report;
     });
     refiner_->accept(replaced + (found.shift > 0 ? 1 : 0));

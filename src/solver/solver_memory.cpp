@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "analysis/checks.hpp"
+#include "core/counted.hpp"
 #include "refine/condition.hpp"
 #include "refine/refine.hpp"
 #include "solver/solver_state.hpp"
@@ -56,8 +57,8 @@ std::uint64_t Solver<T>::State::require_memory_of(CallMemory const& call, std::s
 template <class T>
 std::uint64_t Solver<T>::State::require_memory_of_columns(CallMemory const& call, char const* what) {
     if (options.max_memory == 0) return 0;
-    return require_memory_of(call, fmt::format("{} with {} right-hand side{}", what, call_.columns,
-                                               call_.columns == 1 ? "" : "s"));
+    return require_memory_of(call,
+                             fmt::format("{} with {}", what, counted(call_.columns, "right-hand side")));
 }
 
 template <class T> void Solver<T>::State::require_memory_of_solve() {

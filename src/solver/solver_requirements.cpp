@@ -2,6 +2,7 @@
 // requirement has its own error.
 #include <fmt/format.h>
 
+#include "core/counted.hpp"
 #include "solver/solver_state.hpp"
 
 namespace espalier {
@@ -52,8 +53,8 @@ template <class T> void Solver<T>::State::require(char const* what, std::initial
             // The signs and sizes of replaced pivots are lost. If the matrix is singular, they are zeros.
             Index const replaced = report.factor.pivots_replaced;
             demand(replaced == 0 || (may_have_delayed && refiner_->singularity().is_numerical),
-                   Status::inaccurate, "{} is not known, because {} pivot{} replaced{}", what, replaced,
-                   replaced == 1 ? " was" : "s were",
+                   Status::inaccurate, "{} is not known, because {} replaced{}", what,
+                   counted(replaced, "pivot was", "pivots were"),
                    may_have_delayed ? ", and it is not certain that the matrix is singular; factorize with "
                                       "matching and scaling on"
                    : system_->is_simplicial ? "; set supernodes to on"

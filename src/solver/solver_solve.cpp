@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/checks.hpp"
+#include "core/counted.hpp"
 #include "core/progress.hpp"
 #include "core/timer.hpp"
 #include "distributed/backward_error.hpp"
@@ -243,11 +244,10 @@ template <class T> void Solver<T>::State::report_applications() {
     RefineReport const& refined = report.refine;
     report.incomplete.iterations = refined.iterations;
     if (refined.converged || options.refine == RefineMethod::none) return;
-    notes_.add(
-        "{} with {}({}) ended at a backward error of {:.1e} after {} iteration{} in total; more levels of "
-        "fill, another ordering or method direct may help",
-        to_string(refined.method), form_.kind == Factorization::llh ? "IC" : "ILU", report.incomplete.levels,
-        refined.backward_error, refined.iterations, refined.iterations == 1 ? "" : "s");
+    notes_.add("{} with {}({}) ended at a backward error of {:.1e} after {} in total; more levels of "
+               "fill, another ordering or method direct may help",
+               to_string(refined.method), form_.kind == Factorization::llh ? "IC" : "ILU",
+               report.incomplete.levels, refined.backward_error, counted(refined.iterations, "iteration"));
 }
 
 // Computes the error bound in owned rows. It is infinite for a singular matrix, whose solutions are not

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/checks.hpp"
+#include "core/counted.hpp"
 #include "matrix/convert.hpp"
 #include "matrix/norms.hpp"
 #include "options/report_table.hpp"
@@ -16,7 +17,7 @@ namespace espalier {
 namespace {
 
 std::string replaced_pivots(Index count) {
-    return fmt::format("{} pivot{} replaced", count, count == 1 ? " was" : "s were");
+    return counted(count, "pivot was", "pivots were") + " replaced";
 }
 
 } // namespace
@@ -272,12 +273,11 @@ template <class T> void SupernodalFactorization<T>::report_attempt(std::vector<F
     out.tasks = analysis_->plan.tasks;
     out.scalar = scalar;
     if (out.pivots_replaced > 0)
-        notes_.add_on_factors("{} pivot{} smaller than {:.1e} {} replaced", out.pivots_replaced,
-                              out.pivots_replaced == 1 ? "" : "s", pivot_threshold,
-                              out.pivots_replaced == 1 ? "was" : "were");
+        notes_.add_on_factors("{} smaller than {:.1e} {} replaced", counted(out.pivots_replaced, "pivot"),
+                              pivot_threshold, noun_for(out.pivots_replaced, "was", "were"));
     if (out.pivots_delayed > 0)
-        notes_.add_on_factors("{} column{} delayed to later blocks for better pivots", out.pivots_delayed,
-                              out.pivots_delayed == 1 ? " was" : "s were");
+        notes_.add_on_factors("{} delayed to later blocks for better pivots",
+                              counted(out.pivots_delayed, "column was", "columns were"));
 }
 
 ESPALIER_INSTANTIATE_CLASS(SupernodalFactorization)
