@@ -11,7 +11,6 @@
 #include "scaling/assignment.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "core/scalar.hpp"
 
@@ -113,7 +112,6 @@ class Assigner {
     Assignment run() {
         start_duals();
         match_tight_entries();
-        displace_columns();
         for (Index j = 0; j < costs_.n; ++j)
             if (columns_[j].row == none && !augment_from(j)) close_set(j);
         lower_closed();
@@ -134,15 +132,8 @@ class Assigner {
         Offset entry; // The entry of that column in the row.
     };
 
-    /// The work of a pass over the entries of a column, in units of one entry.
-    [[nodiscard]] Offset work_on(Index column) const {
-        return 4 + costs_.col_ptr[column + 1] - costs_.col_ptr[column];
-    }
-    void count_work(Index column) {
-        work_ += work_on(column);
-        if (work_ < next_check_) return;
-        next_check_ = work_ + 10'000;
-        check(interrupt_);
+    void check_interrupt() {
+        if (++scans_ % 1024 == 0) check(interrupt_);
     }
 
     /// row_dual[i] = min_j cost(i, j), then column_dual[j] = min_i cost(i, j) - row_dual[i].
@@ -185,69 +176,12 @@ class Assigner {
         return false;
     }
 
-    /// Matches most of the other columns without a search, by the augmenting reduction of Jonker and
-    /// Volgenant (1987), as long as it takes less work than searches usually do.
-    void displace_columns() {
-        std::vector<Index> columns;
-        for (Index j = 0; j < costs_.n; ++j)
-            if (columns_[j].row == none) columns.push_back(j);
-        double work_of_all = 0;
-        for (Index j = 0; j < costs_.n; ++j) work_of_all += static_cast<double>(work_on(j));
-        double const work_per_match = 25 * work_of_all / static_cast<double>(costs_.n);
-        double most_work = work_of_all / 8;
-        for (int pass = 0; pass < 2; ++pass) {
-            for (Index& j : columns) {
-                j = match_by_displacing(j, most_work);
-                if (j == none) most_work += work_per_match;
-            }
-            std::erase(columns, none);
-        }
-    }
-
-    /// Matches a column to its cheapest row. The dual of the row is lowered until the second cheapest row
-    /// costs the same. If this displaces another column, that column is matched next. Returns the column that
-    /// remains unmatched, or `none`.
-    Index match_by_displacing(Index column, double most_work) {
-        while (static_cast<double>(work_) < most_work) {
-            count_work(column);
-            auto [cheapest, second] = cheapest_entries(column);
-            if (second == none) return column;
-            double const gap = price(second) - price(cheapest);
-            if (gap <= 0 && row_at(second).column == none) std::swap(cheapest, second);
-            row_at(cheapest).dual -= gap;
-            columns_[column].dual = price(second);
-            Index const displaced = row_at(cheapest).column;
-            match(costs_.row_ind[cheapest], column, cheapest);
-            if (displaced == none) return none;
-            columns_[displaced].row = none;
-            column = displaced;
-            if (gap <= 0) break; // two columns would displace each other again and again
-        }
-        return column;
-    }
-
-    /// The two entries of a column with the lowest prices; `none` where there are fewer.
-    std::pair<Offset, Offset> cheapest_entries(Index column) {
-        Offset cheapest = none, second = none;
-        double least = infinity, next = infinity;
-        for (Offset k : costs_.entries_of(column)) {
-            double const price = this->price(k);
-            if (price >= next) continue;
-            if (price < least) {
-                second = std::exchange(cheapest, k);
-                next = std::exchange(least, price);
-            } else {
-                second = k;
-                next = price;
-            }
-        }
-        return {cheapest, second};
-    }
-
     /// Searches an augmenting path from an unmatched column and, if there is one, augments the matching.
     bool augment_from(Index root) {
+        check_interrupt();
         scan(root, 0);
         for (Index i = next_row(); i != none; i = next_row()) {
+            check_interrupt();
             scan(rows_[i].column, rows_[i].distance);
         }
         if (nearest_ == none) return false;
@@ -259,7 +193,6 @@ class Assigner {
 
     /// Updates the distances of the rows of a column at distance `base` from the root.
     void scan(Index column, double base) {
-        count_work(column);
         for (Offset k : costs_.entries_of(column)) {
             Row& row = row_at(k);
             if (row.place <= Row::settled) continue;
@@ -412,9 +345,10 @@ class Assigner {
     }
 
     Row& row_at(Offset k) { return rows_[costs_.row_ind[k]]; }
-    double price(Offset k) { return costs_.cost[k] - row_at(k).dual; }
     // Not negative, apart from rounding errors.
-    double reduced_cost(Offset k, Column const& column) { return price(k) - column.dual; }
+    double reduced_cost(Offset k, Column const& column) {
+        return (costs_.cost[k] - row_at(k).dual) - column.dual;
+    }
     void match(Index row, Index column, Offset entry) {
         rows_[row].column = column;
         columns_[column].row = row;
@@ -423,7 +357,7 @@ class Assigner {
 
     SparseCosts const& costs_;
     Interrupt* interrupt_;
-    Offset work_ = 0, next_check_ = 0;
+    std::uint64_t scans_ = 0;
     std::vector<Row> rows_;
     std::vector<Column> columns_;
 
