@@ -20,15 +20,6 @@ std::size_t padded_bytes(Offset coefficients, std::size_t scalar_bytes) {
     return (scalar_bytes * coefficients + cache_line - 1) / cache_line * cache_line;
 }
 
-// Up to this size, the pages of an arena are used again by later factors. Larger factors would take up too
-// much memory between factorizations.
-constexpr std::size_t most_reused_bytes = std::size_t{32} << 20;
-
-Arena new_arena(std::size_t bytes, Allocation allocation) {
-    return bytes <= most_reused_bytes ? Arena::of_kept_or_new_pages(bytes, allocation)
-                                      : Arena(bytes, allocation);
-}
-
 // For smaller panels, returning free memory of the heap takes too long.
 constexpr std::size_t returns_heap_from = std::size_t{16} << 20;
 
@@ -117,7 +108,12 @@ template <class T> void Factor<T>::keep_or_replace_arenas(std::vector<std::size_
             Status::out_of_memory,
             fmt::format("the factors need {} more bytes, but {} bytes are available", wanted, available));
     for (std::size_t a = 0; a < bytes.size(); ++a)
-        if (arenas_[a].size() < bytes[a]) arenas_[a] = new_arena(bytes[a], allocation_);
+        if (arenas_[a].size() < bytes[a]) arenas_[a] = new_arena(bytes[a]);
+}
+
+template <class T> Arena Factor<T>::new_arena(std::size_t bytes) const {
+    return bytes <= most_reused_bytes_ ? Arena::of_kept_or_new_pages(bytes, allocation_)
+                                       : Arena(bytes, allocation_);
 }
 
 // Imitates a program that ignores NUMA: the memory comes from the node of worker 0 until it is full.

@@ -23,6 +23,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -60,8 +61,13 @@ struct ArrivedColumns {
 
 template <class T> class Factor {
   public:
-    /// `structure` must outlive the factor. Allocates nothing yet.
-    explicit Factor(BlockStructure const& structure) : structure_(&structure) {}
+    /// Larger factors would take up too much memory between factorizations.
+    static constexpr std::size_t usually_reused_bytes = std::size_t{32} << 20;
+
+    /// `structure` must outlive the factor. Arenas of up to `most_reused_bytes` bytes use pages of earlier
+    /// factors and of the heap (Arena::of_kept_or_new_pages). Allocates nothing yet.
+    explicit Factor(BlockStructure const& structure, std::size_t most_reused_bytes = usually_reused_bytes)
+        : structure_(&structure), most_reused_bytes_(most_reused_bytes) {}
 
     /// The bytes that allocate() with these arguments would allocate, besides the arenas that it keeps.
     [[nodiscard]] std::uint64_t bytes_to_allocate(FactorForm form, std::vector<WorkerId> const& owner,
@@ -199,7 +205,10 @@ template <class T> class Factor {
     void keep_or_replace_arenas(std::vector<std::size_t> const& bytes);
     void touch_from_one_worker(WorkerTeam& team, Interrupt* interrupt);
 
+    [[nodiscard]] Arena new_arena(std::size_t bytes) const;
+
     BlockStructure const* structure_;
+    std::size_t most_reused_bytes_;
     FactorForm form_;
     Allocation allocation_ = Allocation::local;
     std::vector<Arena> arenas_;

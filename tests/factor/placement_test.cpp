@@ -236,6 +236,7 @@ TEST(Allocation, KeepsMemoryOnlyForTheSameAllocation) {
 
 TEST(Allocation, GlobalIsTouchedAtOnceAndLocalByItsOwners) {
     auto run = four_nodes();
+    run.factor = Factor<double>(run.structure, 0); // in new pages
     auto const untouched = [&](WorkerId w) {
         auto const bytes = run.factor.arena_of(w).bytes();
         auto const location = query_nodes(bytes);
@@ -260,6 +261,7 @@ TEST(Allocation, GlobalIsTouchedAtOnceAndLocalByItsOwners) {
 
 TEST(Allocation, CanBeCancelledForAGlobalArray) {
     auto run = four_nodes();
+    run.factor = Factor<double>(run.structure, 0); // in new pages, which are touched
     Interrupt interrupt;
     interrupt.request();
     EXPECT_EQ(status_of([&] {
