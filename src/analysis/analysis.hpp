@@ -20,7 +20,7 @@
 #include "refine/call_memory.hpp"
 #include "scaling/scaled_system.hpp"
 #include "simplicial/ldl_plan.hpp"
-#include "simplicial/simplicial_plan.hpp"
+#include "simplicial/lu_plan.hpp"
 #include "simulation/choose_schedule.hpp"
 #include "simulation/factor_plan.hpp"
 #include "trace/record.hpp"
@@ -54,7 +54,7 @@ template <class T> struct Analysis {
     OrderingMethod ordering = OrderingMethod::dissection; ///< The method that ordered the unknowns.
     std::optional<IncompleteOptions> incomplete; ///< Set for an incomplete factorization; the rest is empty.
     /// One of these is set for a factorization without supernodes; the rest is empty.
-    std::optional<SimplicialPlan> simplicial_lu;
+    std::optional<LuPlan> simplicial_lu;
     std::optional<LdlPlan> simplicial_ldl;
     /// The structure of the whole working system, before wide supernodes are split.
     SupernodalStructure supernodal;

@@ -43,7 +43,7 @@ template <class T> void SimplicialLu<T>::Columns::make_room(Offset more) {
     ind.reserve(capacity);
 }
 
-template <class T> void SimplicialLu<T>::set_plan(SimplicialPlan const& plan) {
+template <class T> void SimplicialLu<T>::set_plan(LuPlan const& plan) {
     clear();
     plan_ = &plan;
 }

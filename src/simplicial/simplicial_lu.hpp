@@ -1,5 +1,5 @@
 // LU factorization of an irregular sparse matrix without supernodes, for circuits and other systems whose
-// factors are too sparse for dense blocks. Input: a SimplicialPlan and the values of the matrix; output: the
+// factors are too sparse for dense blocks. Input: a LuPlan and the values of the matrix; output: the
 // factors
 //
 //     B = P R A C Q,   B_bb = L_b U_b for each diagonal block b of the block triangular form,
@@ -19,7 +19,7 @@
 #include "core/scalar.hpp"
 #include "espalier/espalier.hpp"
 #include "simplicial/growing_array.hpp"
-#include "simplicial/simplicial_plan.hpp"
+#include "simplicial/lu_plan.hpp"
 
 namespace espalier {
 
@@ -40,8 +40,8 @@ struct SimplicialLuOptions {
 template <class T> class SimplicialLu {
   public:
     /// Drops the factors. `plan` must outlive their use.
-    void set_plan(SimplicialPlan const& plan);
-    [[nodiscard]] SimplicialPlan const& plan() const { return *plan_; }
+    void set_plan(LuPlan const& plan);
+    [[nodiscard]] LuPlan const& plan() const { return *plan_; }
     void clear();
 
     /// Factorizes a matrix (general storage) with the pattern of the plan, and chooses scales and pivots.
@@ -109,7 +109,7 @@ template <class T> class SimplicialLu {
     template <int W> void solve_plain(T* work) const;
     template <int W, bool conjugates> void solve_transposed(T* work) const;
 
-    SimplicialPlan const* plan_ = nullptr;
+    LuPlan const* plan_ = nullptr;
     bool has_pivots_ = false, has_factors_ = false;
     std::vector<std::int32_t> row_;      ///< The row of A at each position, after pivoting.
     std::vector<std::int32_t> position_; ///< The position of the row of each entry of A.

@@ -17,7 +17,7 @@ template <class T> DistributedRows SimplicialFactor<T>::store_pattern(CscMatrix<
 }
 
 template <class T>
-DistributedRows SimplicialFactor<T>::prepare(CscMatrix<T> const& matrix, SimplicialPlan const& plan) {
+DistributedRows SimplicialFactor<T>::prepare(CscMatrix<T> const& matrix, LuPlan const& plan) {
     clear();
     lu_.set_plan(plan);
     return store_pattern(matrix);

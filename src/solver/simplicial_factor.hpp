@@ -29,7 +29,7 @@ template <class T> class SimplicialFactor : public WorkingInverse<T> {
 
     /// Stores the pattern of `matrix`, for which `plan` was made. `plan` must outlive its use. Returns the
     /// owned rows, which are all.
-    DistributedRows prepare(CscMatrix<T> const& matrix, SimplicialPlan const& plan);
+    DistributedRows prepare(CscMatrix<T> const& matrix, LuPlan const& plan);
     /// Does so for a plan of ldlt, ldlh or llh.
     DistributedRows prepare(CscMatrix<T> const& matrix, LdlPlan const& plan, Factorization kind);
     void clear();

@@ -1,6 +1,6 @@
 #include "simplicial/block_triangular.hpp"
 
-#include "simplicial/simplicial_plan.hpp"
+#include "simplicial/lu_plan.hpp"
 #include "support.hpp"
 
 namespace espalier {
@@ -98,7 +98,7 @@ TEST(BlockTriangular, LongChainsDoNotOverflowTheStack) {
     EXPECT_EQ(form->num_blocks(), 1);
 }
 
-TEST(SimplicialPlan, CountsTheFillOfATridiagonalMatrix) {
+TEST(LuPlan, CountsTheFillOfATridiagonalMatrix) {
     Index const n = 50;
     std::set<std::pair<Index, Index>> places;
     for (Index j = 0; j < n; ++j)
@@ -113,7 +113,7 @@ TEST(SimplicialPlan, CountsTheFillOfATridiagonalMatrix) {
 }
 
 // The first column of an arrow fills the whole matrix.
-TEST(SimplicialPlan, CountsTheFillOfTheOrderOfTheMatrix) {
+TEST(LuPlan, CountsTheFillOfTheOrderOfTheMatrix) {
     Index const n = 30;
     std::set<std::pair<Index, Index>> places;
     for (Index j = 0; j < n; ++j) places.insert({{j, j}, {0, j}, {j, 0}});
@@ -127,7 +127,7 @@ TEST(SimplicialPlan, CountsTheFillOfTheOrderOfTheMatrix) {
     EXPECT_EQ(natural->flops, n * (n - 1) / 2 + (n - 1) * n * (2 * n - 1) / 3);
 }
 
-TEST(SimplicialPlan, PrefersSupernodesForDenseFactors) {
+TEST(LuPlan, PrefersSupernodesForDenseFactors) {
     auto const sparse = irregular_matrix<double>(2000, 500, false, 1),
                dense = irregular_matrix<double>(1500, 40'000, false, 1);
     EXPECT_TRUE(plan_simplicial_lu(pattern_of(sparse), true, true).has_value());

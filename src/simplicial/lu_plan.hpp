@@ -7,7 +7,7 @@
 
 namespace espalier {
 
-struct SimplicialPlan {
+struct LuPlan {
     BlockTriangularForm form; ///< Rows and columns in the order of elimination.
     Index largest_block = 0;
     /// Entries of L + U and between the blocks, if all pivots are on the diagonal. Entries of lower triangles
@@ -26,14 +26,14 @@ struct SimplicialPlan {
 /// compares the times of a refactorization and a solve, plus a tenth of the additional time of an analysis
 /// with supernodes. Supernodes compute faster, and cost more for each column. `ordered` is false for blocks
 /// in the order of the matrix.
-std::optional<SimplicialPlan> plan_simplicial_lu(PatternView const& pattern, bool ordered = true,
-                                                 bool only_if_faster = false);
+std::optional<LuPlan> plan_simplicial_lu(PatternView const& pattern, bool ordered = true,
+                                         bool only_if_faster = false);
 
 /// Seconds of a refactorization without supernodes, in double precision with AVX2 or AVX-512.
-double predicted_seconds(SimplicialPlan const& plan);
+double predicted_seconds(LuPlan const& plan);
 
 /// The number of entries of L + U, at least a quarter more than planned because of pivots outside of the
 /// diagonal, from which on supernodes are predicted to be faster.
-Offset most_entries(SimplicialPlan const& plan);
+Offset most_entries(LuPlan const& plan);
 
 } // namespace espalier

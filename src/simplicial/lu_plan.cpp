@@ -1,4 +1,4 @@
-#include "simplicial/simplicial_plan.hpp"
+#include "simplicial/lu_plan.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +20,7 @@ constexpr Rates refactorization_rates = {7e-9, 0, 1 / 3.5e9}, solve_rates = {3e-
 constexpr Rates single_rates = {refactorization_rates.entry + solve_rates.entry, 0,
                                 refactorization_rates.flop};
 
-double seconds_of(SimplicialPlan const& plan, Rates const& rates) {
+double seconds_of(LuPlan const& plan, Rates const& rates) {
     return rates.seconds(static_cast<double>(plan.nnz_factor), static_cast<double>(plan.order()), plan.flops);
 }
 
@@ -67,7 +67,7 @@ MinimumDegree cost_of_order(std::span<std::int32_t const> ptr, std::span<std::in
 // Orders the diagonal blocks one after the other.
 class BlockOrderer {
   public:
-    BlockOrderer(PatternView const& pattern, SimplicialPlan& plan)
+    BlockOrderer(PatternView const& pattern, LuPlan& plan)
         : pattern_(pattern), plan_(plan), form_(plan.form), place_(inverse_permutation(form_.row)) {
         ptr_.resize(form_.row.size() + 1);
         ind_.resize(pattern.ind.size());
@@ -124,27 +124,26 @@ class BlockOrderer {
     }
 
     PatternView const& pattern_;
-    SimplicialPlan& plan_;
+    LuPlan& plan_;
     BlockTriangularForm& form_;
     std::vector<std::int32_t> place_, ptr_, ind_, order_, moved_;
 };
 
 } // namespace
 
-std::uint64_t SimplicialPlan::bytes(std::size_t scalar_bytes, Offset nnz) const {
+std::uint64_t LuPlan::bytes(std::size_t scalar_bytes, Offset nnz) const {
     auto const n = static_cast<std::uint64_t>(order());
     return static_cast<std::uint64_t>(nnz_factor) * (scalar_bytes + 4) +
            static_cast<std::uint64_t>(nnz) * 12 + n * (96 + 8 * scalar_bytes);
 }
 
-std::optional<SimplicialPlan> plan_simplicial_lu(PatternView const& pattern, bool ordered,
-                                                 bool only_if_faster) {
+std::optional<LuPlan> plan_simplicial_lu(PatternView const& pattern, bool ordered, bool only_if_faster) {
     constexpr Offset most =
         std::numeric_limits<std::int32_t>::max() / 2; // minimum_degree() needs fewer than 2^30 vertices
     if (std::ssize(pattern.ptr) > most || std::ssize(pattern.ind) > most) return std::nullopt;
     auto form = block_triangular_form(pattern);
     if (!form) return std::nullopt;
-    SimplicialPlan plan;
+    LuPlan plan;
     plan.form = std::move(*form);
     double const most_flops = only_if_faster ? most_useful_flops(pattern) : infinity;
     if (!BlockOrderer(pattern, plan).run(ordered, most_flops)) return std::nullopt;
@@ -153,12 +152,12 @@ std::optional<SimplicialPlan> plan_simplicial_lu(PatternView const& pattern, boo
     return plan;
 }
 
-double predicted_seconds(SimplicialPlan const& plan) {
+double predicted_seconds(LuPlan const& plan) {
     return seconds_of(plan, refactorization_rates);
 }
 
 // With r times the planned entries, the operations are about r^2 times the planned ones.
-Offset most_entries(SimplicialPlan const& plan) {
+Offset most_entries(LuPlan const& plan) {
     double const by_flops = single_rates.flop * plan.flops,
                  by_entries = single_rates.entry * static_cast<double>(plan.nnz_factor);
     double const allowed = seconds_of(plan, supernodal_rates);
