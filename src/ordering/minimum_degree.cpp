@@ -15,9 +15,9 @@ namespace {
 // The lists of all vertices, and the free room of QuotientGraph, have 32-bit positions up to here.
 constexpr std::size_t most_short_entries = std::size_t{1} << 30;
 
-template <class Position> MinimumDegree order_pattern(std::span<std::int32_t const> ptr,
-                                                      std::span<std::int32_t const> ind,
-                                                      std::span<std::int32_t> order, double most_flops) {
+template <class Position> EliminationCost order_pattern(std::span<std::int32_t const> ptr,
+                                                        std::span<std::int32_t const> ind,
+                                                        std::span<std::int32_t> order, double most_flops) {
     auto const n = static_cast<std::int32_t>(order.size());
     auto const for_each_edge = [&](auto const& body) {
         for (std::int32_t j = 0; j < n; ++j)
@@ -54,8 +54,8 @@ Index dense_degree(Index num_vertices) {
     return std::max<Index>(16, static_cast<Index>(10 * std::sqrt(static_cast<double>(num_vertices))));
 }
 
-MinimumDegree minimum_degree(std::span<std::int32_t const> ptr, std::span<std::int32_t const> ind,
-                             std::span<std::int32_t> order, double most_flops) {
+EliminationCost minimum_degree(std::span<std::int32_t const> ptr, std::span<std::int32_t const> ind,
+                               std::span<std::int32_t> order, double most_flops) {
     return 2 * ind.size() + order.size() < most_short_entries
                ? order_pattern<std::int32_t>(ptr, ind, order, most_flops)
                : order_pattern<std::int64_t>(ptr, ind, order, most_flops);

@@ -19,7 +19,7 @@ Index dense_degree(Index num_vertices);
 
 /// The cost of an LU factorization in this order with all pivots on the diagonal: entries of L below the
 /// diagonal (as many as of U above it), and operations. These are upper bounds, which are nearly sharp.
-struct MinimumDegree {
+struct EliminationCost {
     Offset nnz_lower = 0;
     double flops = 0;
 };
@@ -27,8 +27,8 @@ struct MinimumDegree {
 /// Orders the square pattern A + A^T, of which A has the columns ptr and the rows ind in any order, with or
 /// without diagonal: order[new] = old. Takes little more than linear time on sparse graphs. Stops when the
 /// operations exceed `most_flops`; the order is then not written.
-MinimumDegree minimum_degree(std::span<std::int32_t const> ptr, std::span<std::int32_t const> ind,
-                             std::span<std::int32_t> order, double most_flops = infinity);
+EliminationCost minimum_degree(std::span<std::int32_t const> ptr, std::span<std::int32_t const> ind,
+                               std::span<std::int32_t> order, double most_flops = infinity);
 
 /// Orders the vertices of a graph with their weights, which are scaled by balance_weights() if they are far
 /// from 1: order[new] = old. Error{unsupported} for 2^30 vertices or more.

@@ -43,7 +43,7 @@ template <class Position> void QuotientGraph<Position>::drop_repeated() {
 }
 
 template <class Position>
-MinimumDegree QuotientGraph<Position>::run(std::span<std::int32_t> order, double most_flops) {
+EliminationCost QuotientGraph<Position>::run(std::span<std::int32_t> order, double most_flops) {
     sort_by_degree();
     while (left_ > 0) {
         std::int32_t const pivot = choose_pivot();

@@ -28,7 +28,7 @@ template <class Position> class QuotientGraph {
 
     /// Eliminates all variables, and writes order[new] = old; or stops when the operations exceed
     /// `most_flops`.
-    MinimumDegree run(std::span<std::int32_t> order, double most_flops);
+    EliminationCost run(std::span<std::int32_t> order, double most_flops);
 
   private:
     static constexpr std::int32_t none = -1, is_element = -1, is_dead = -2;
@@ -84,7 +84,7 @@ template <class Position> class QuotientGraph {
     std::int32_t weight_ = 0; ///< The weight of its variables.
     std::int32_t pivots_ = 0; ///< The weight of the variables that are eliminated with it.
 
-    MinimumDegree costs_;
+    EliminationCost costs_;
 };
 
 } // namespace espalier

@@ -34,7 +34,7 @@ double most_useful_flops(PatternView const& pattern) {
 
 // The cost of eliminating the rows of a square pattern A + A^T in their order. Each row of L consists of the
 // paths in the elimination tree that begin at its entries (Liu 1986). Takes time for each entry of L.
-MinimumDegree cost_of_order(std::span<std::int32_t const> ptr, std::span<std::int32_t const> ind) {
+EliminationCost cost_of_order(std::span<std::int32_t const> ptr, std::span<std::int32_t const> ind) {
     auto const n = static_cast<std::int32_t>(std::ssize(ptr) - 1);
     auto const for_each_pair = [&](auto const& body) { // of a row and an earlier one
         for (std::int32_t k = 0; k < n; ++k)
@@ -56,7 +56,7 @@ MinimumDegree cost_of_order(std::span<std::int32_t const> ptr, std::span<std::in
                 if (parent[j] < 0) parent[j] = row;
             }
     }
-    MinimumDegree cost;
+    EliminationCost cost;
     for (double const rows : count) {
         cost.nnz_lower += static_cast<Offset>(rows);
         cost.flops += rows + 2 * rows * rows;
@@ -110,7 +110,7 @@ class BlockOrderer {
     void order_block(std::int32_t first, std::int32_t size, bool ordered, double most_flops) {
         order_.resize(size);
         std::span const ptr(ptr_.data(), size + 1), ind(ind_.data(), ptr_[size]);
-        MinimumDegree const found =
+        EliminationCost const found =
             ordered ? minimum_degree(ptr, ind, order_, most_flops) : cost_of_order(ptr, ind);
         plan_.nnz_lower += found.nnz_lower;
         plan_.flops += found.flops;

@@ -37,7 +37,7 @@ EdgeSet grid_edges(std::int32_t side) {
 // The result of minimum_degree() for the upper triangle, to which it adds the lower one.
 struct Ordered {
     std::vector<std::int32_t> order;
-    MinimumDegree costs;
+    EliminationCost costs;
 };
 
 Ordered order_upper(std::int32_t n, EdgeSet const& edges) {
