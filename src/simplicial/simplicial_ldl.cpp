@@ -112,9 +112,9 @@ bool SimplicialLdl<T>::eliminate_block(std::int32_t k, CscMatrix<T> const& a) {
     for (std::int32_t p = plan_->pattern_ptr[k]; p < plan_->pattern_ptr[k + 1]; ++p) {
         std::int32_t const j = plan_->pattern[p];
         if (plan_->width(j) == 1)
-            eliminate_with<rows, 1, hermitian>(k, j, d, growth);
+            eliminate_with<rows, 1, hermitian>(j, d, growth);
         else
-            eliminate_with<rows, 2, hermitian>(k, j, d, growth);
+            eliminate_with<rows, 2, hermitian>(j, d, growth);
     }
     filled_[k] = 0;
     if constexpr (rows == 2) most_ = std::max(most_, abs1(d[1][0]));
@@ -126,9 +126,9 @@ bool SimplicialLdl<T>::eliminate_block(std::int32_t k, CscMatrix<T> const& a) {
     return rows == 1 ? set_pivot(k, d[0][0]) : set_pair(k, d);
 }
 
-// Eliminates the entries of block k in the columns of block j.
-template <class T> template <int rows, int columns, bool hermitian>
-void SimplicialLdl<T>::eliminate_with(std::int32_t, std::int32_t j, T (&d)[2][2], Real<T> (&growth)[2]) {
+// Eliminates the entries of the current rows in the columns of block j.
+template <class T> template <int rows, int columns, bool hermitian> [[gnu::always_inline]] inline void
+SimplicialLdl<T>::eliminate_with(std::int32_t j, T (&d)[2][2], Real<T> (&growth)[2]) {
     T y[rows][columns], l[rows][columns];
     T* const x = row_.data();
     T* const of_block = x + 2 * plan_->first[j];

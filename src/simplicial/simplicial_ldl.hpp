@@ -79,7 +79,7 @@ template <class T> class SimplicialLdl {
     bool run(CscMatrix<T> const& a, Interrupt* interrupt);
     template <int rows, bool hermitian> bool eliminate_block(std::int32_t k, CscMatrix<T> const& a);
     template <int rows, int columns, bool hermitian>
-    void eliminate_with(std::int32_t k, std::int32_t j, T (&d)[2][2], Real<T> (&growth)[2]);
+    void eliminate_with(std::int32_t j, T (&d)[2][2], Real<T> (&growth)[2]);
     bool set_pivot(std::int32_t k, T a);
     bool set_pair(std::int32_t k, T const (&d)[2][2]);
     void count_sign(T value) { ++(real_part(value) > 0 ? inertia_.positive : inertia_.negative); }
