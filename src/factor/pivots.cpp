@@ -1,7 +1,6 @@
 #include "factor/pivots.hpp"
 
 #include <cmath>
-#include <complex>
 
 #include <fmt/format.h>
 
@@ -11,8 +10,6 @@
 namespace espalier {
 
 namespace {
-
-using Phase = std::complex<double>;
 
 // Calls visit(k) for each cblk that has pivots in this process.
 template <class T, class Visit> void for_each_eliminated(Factor<T> const& factor, Visit const& visit) {
@@ -34,31 +31,6 @@ void for_each_pivot(Factor<T> const& factor, CblkId k, Single const& single, Pai
         }
     }
 }
-
-// A product as phase and logarithm of its modulus. The phase of a real product is exactly +-1.
-class Product {
-  public:
-    template <class T> void multiply(T factor, int times = 1) {
-        Phase const z(static_cast<double>(real_part(factor)), static_cast<double>(imag_part(factor)));
-        double const modulus = std::abs(z);
-        log_modulus_ += times * std::log(modulus);
-        for (; times > 0; --times)
-            phase_ *= z.imag() == 0 ? Phase(std::copysign(1.0, z.real())) : z / modulus;
-    }
-    void multiply_modulus(double factor, int times) { log_modulus_ += times * std::log(factor); }
-
-    template <class T> [[nodiscard]] Determinant<T> result() const {
-        Phase const unit = phase_ / std::abs(phase_);
-        if constexpr (is_complex<T>)
-            return {T(static_cast<Real<T>>(unit.real()), static_cast<Real<T>>(unit.imag())), log_modulus_};
-        else
-            return {T(unit.real() < 0 ? -1 : 1), log_modulus_};
-    }
-
-  private:
-    Phase phase_ = 1;
-    double log_modulus_ = 0;
-};
 
 } // namespace
 
@@ -116,10 +88,10 @@ template <class T> Inertia pivot_signs(Factor<T> const& factor) {
     return signs;
 }
 
-template <class T> Determinant<T> pivot_product(Factor<T> const& factor) {
+template <class T> DeterminantProduct pivot_product(Factor<T> const& factor) {
     FactorForm const form = factor.form();
     bool const cholesky = !form.has_d() && !form.has_upper(); // det = det(L)^2
-    Product product;
+    DeterminantProduct product;
     for_each_eliminated(factor, [&](CblkId k) {
         DelayedPanel<T> const* const delayed = factor.delayed(k);
         if (form.has_upper() && (delayed ? delayed->is_odd() : is_odd(factor.perm(k))))
@@ -133,7 +105,7 @@ template <class T> Determinant<T> pivot_product(Factor<T> const& factor) {
                 product.multiply(form.conjugate() ? T(real_part(determinant)) : determinant);
             });
     });
-    return product.result<T>();
+    return product;
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \

@@ -3,6 +3,7 @@
 // the pivots of its own cblks.
 #pragma once
 
+#include "core/determinant_product.hpp"
 #include "espalier/espalier.hpp"
 #include "factor/factor.hpp"
 #include "kernels/panel.hpp"
@@ -24,6 +25,6 @@ template <class T> Inertia pivot_signs(Factor<T> const& factor);
 
 /// The determinant of the matrix: the product of the pivots, including replaced ones, and of the signs of the
 /// local row permutations of lu. (All other permutations are symmetric, and cancel.)
-template <class T> Determinant<T> pivot_product(Factor<T> const& factor);
+template <class T> DeterminantProduct pivot_product(Factor<T> const& factor);
 
 } // namespace espalier

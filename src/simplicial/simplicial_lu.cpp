@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/determinant_product.hpp"
 #include "core/permutation_parity.hpp"
 #include "simplicial/eliminate_columns.hpp"
 #include "simplicial/left_looking.hpp"
@@ -209,19 +210,15 @@ template <class T> std::uint64_t SimplicialLu<T>::bytes() const {
            work_.size() * sizeof(T);
 }
 
-template <class T> typename SimplicialLu<T>::Product SimplicialLu<T>::determinant() const {
-    Product product;
-    bool const odd = is_odd(row_) != is_odd(plan_->form.column);
-    if (odd) product.phase = T(-1);
+template <class T> Determinant<T> SimplicialLu<T>::determinant() const {
+    DeterminantProduct product;
+    if (is_odd(row_) != is_odd(plan_->form.column)) product.multiply(-1.0);
     for (std::size_t k = 0; k < pivot_.size(); ++k) {
-        Real<T> const size = std::abs(pivot_[k]);
-        product.phase *= pivot_[k] / size;
-        product.log_modulus += std::log(static_cast<double>(size)) -
-                               std::log(static_cast<double>(scale_[k])) -
-                               std::log(static_cast<double>(column_scale_[k]));
+        product.multiply(pivot_[k]);
+        product.multiply_modulus(static_cast<double>(scale_[k]), -1);
+        product.multiply_modulus(static_cast<double>(column_scale_[k]), -1);
     }
-    if (std::abs(product.phase) > 0) product.phase /= std::abs(product.phase);
-    return product;
+    return product.result<T>();
 }
 
 ESPALIER_INSTANTIATE_CLASS(SimplicialLu)

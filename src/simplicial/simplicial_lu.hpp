@@ -73,11 +73,7 @@ template <class T> class SimplicialLu {
     [[nodiscard]] double flops() const;
     [[nodiscard]] std::uint64_t bytes() const;
     /// det A = phase * exp(log_modulus) without replaced pivots.
-    struct Product {
-        T phase = T(1);
-        double log_modulus = 0;
-    };
-    [[nodiscard]] Product determinant() const;
+    [[nodiscard]] Determinant<T> determinant() const;
     /// A(p, q) = L U of the factorized matrix, without scales, and with all entries that elimination fills. L
     /// is block diagonal; the entries of U between the blocks are computed by solves. Error{cancelled}.
     [[nodiscard]] Factors<T> explicit_factors(Interrupt* interrupt) const;

@@ -1,6 +1,5 @@
 // The solves of SimplicialLdl, its determinant, and its factors as sparse matrices.
-#include <cmath>
-
+#include "core/determinant_product.hpp"
 #include "simplicial/simplicial_ldl.hpp"
 
 namespace espalier {
@@ -120,28 +119,22 @@ template <class T> void SimplicialLdl<T>::solve_half(std::span<T> x, Index colum
 }
 
 template <class T> Determinant<T> SimplicialLdl<T>::determinant() const {
-    Determinant<T> product{T(1), 0};
-    auto const multiply = [&](T factor) {
-        Real<T> const size = std::abs(factor);
-        product.phase *= factor / size;
-        product.log_modulus += std::log(static_cast<double>(size));
-    };
+    DeterminantProduct product;
     for (std::int32_t k = 0; k < plan_->num_blocks(); ++k) {
         Pivot const& pivot = pivot_[k];
         bool const is_single = plan_->width(k) == 1;
         if (!is_single && pair(k).kind == PairKind::both) { // -b conj(b) (1 - (a / b) (c / conj(b)))
             T const b = pair(k).b, other = conj_if(conjugates(), b);
-            multiply(b);
-            multiply(other);
-            multiply(times(pivot.a / b, pair(k).c / other) - T(1));
+            product.multiply(b);
+            product.multiply(other);
+            product.multiply(times(pivot.a / b, pair(k).c / other) - T(1));
             continue;
         }
-        multiply(T(1) / pivot.inverse_a);
-        if (!is_single) multiply(T(1) / pair(k).inverse_c);
+        product.multiply(T(1) / pivot.inverse_a);
+        if (!is_single) product.multiply(T(1) / pair(k).inverse_c);
     }
-    for (Real<T> const scale : scale_) product.log_modulus -= 2 * std::log(static_cast<double>(scale));
-    if (std::abs(product.phase) > 0) product.phase /= std::abs(product.phase);
-    return product;
+    for (Real<T> const scale : scale_) product.multiply_modulus(static_cast<double>(scale), -2);
+    return product.result<T>();
 }
 
 template <class T> Factors<T> SimplicialLdl<T>::explicit_factors() const {

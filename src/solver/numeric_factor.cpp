@@ -283,20 +283,13 @@ template <class T> Inertia NumericFactor<T>::inertia() {
 }
 
 template <class T> Determinant<T> NumericFactor<T>::determinant() {
-    Determinant<T> const own = context_.on_all([&] {
-        return with_factor([](auto const& factor) {
-            auto const product = pivot_product(factor);
-            return Determinant<T>{static_cast<T>(product.phase), product.log_modulus};
-        });
-    });
-    auto const parts = gather_joined<Determinant<T>>(context_.comm(), std::span(&own, 1), 0);
+    DeterminantProduct const own = context_.on_all(
+        [&] { return with_factor([](auto const& factor) { return pivot_product(factor); }); });
+    auto const parts = gather_joined<DeterminantProduct>(context_.comm(), std::span(&own, 1), 0);
     return context_.on_root([&] {
-        Determinant<T> whole;
-        for (Determinant<T> const& part : parts) {
-            whole.phase *= part.phase;
-            whole.log_modulus += part.log_modulus;
-        }
-        return whole;
+        DeterminantProduct whole;
+        for (DeterminantProduct const& part : parts) whole.multiply(part);
+        return whole.template result<T>();
     });
 }
 

@@ -102,9 +102,7 @@ template <class T> Inertia SimplicialFactor<T>::inertia() const {
 }
 
 template <class T> Determinant<T> SimplicialFactor<T>::determinant() const {
-    if (is_ldl_) return ldl_.determinant();
-    auto const [phase, log_modulus] = lu_.determinant();
-    return {phase, log_modulus};
+    return is_ldl_ ? ldl_.determinant() : lu_.determinant();
 }
 
 template <class T> Factors<T> SimplicialFactor<T>::explicit_factors() const {

@@ -122,7 +122,7 @@ TYPED_TEST(DelayedProcessesTyped, DeterminantIsThatOfDenseElimination) {
             DealtSystem<T> const system(a, kind, processes);
             auto const unit = unit_vectors<T>(a.cols);
             std::mutex mutex;
-            LogDeterminant found;
+            DeterminantProduct found;
             double error = 0;
             run_processes(processes, [&](Communicator const& comm) {
                 PartOfProcess<T> mine(system, comm);
@@ -133,11 +133,12 @@ TYPED_TEST(DelayedProcessesTyped, DeterminantIsThatOfDenseElimination) {
                     determinant_error(x, mine.own(unit, a.cols), a.cols,
                                       [&](std::span<double> squares) { sum(comm, squares); });
                 std::lock_guard const lock(mutex);
-                found *= pivot_product(mine.factor);
+                found.multiply(pivot_product(mine.factor));
                 error = norms;
             });
             auto const what = fmt::format("{} {}", to_string(kind), processes);
-            EXPECT_TRUE(expect_close<T>(found, dense_determinant(a), error, what))
+            EXPECT_TRUE(expect_close_determinants<T>(found.result<std::complex<double>>(),
+                                                     dense_determinant(a), error, what))
                 << what << " is ill-conditioned";
         }
 }

@@ -93,17 +93,8 @@ template <class T> struct Factorized : System<T> {
     }
 };
 
-/// A determinant as phase and logarithm of the modulus.
-struct LogDeterminant {
-    std::complex<double> phase = 1;
-    double log_modulus = 0;
-
-    template <class T> void operator*=(Determinant<T> const& factor) {
-        phase *= std::complex<double>(static_cast<double>(real_part(factor.phase)),
-                                      static_cast<double>(imag_part(factor.phase)));
-        log_modulus += factor.log_modulus;
-    }
-};
+/// A determinant in double precision, also of a real matrix.
+using LogDeterminant = Determinant<std::complex<double>>;
 
 /// Computes the determinant by dense elimination in double precision.
 template <class T> LogDeterminant dense_determinant(CscMatrix<T> const& a) {
@@ -133,8 +124,8 @@ double determinant_error(std::vector<T> const& x, std::vector<T> const& i, Index
 
 /// `error` is the result of determinant_error(). Returns false, and expects nothing, if the error may change
 /// a sign.
-template <class T> bool expect_close(LogDeterminant const& found, LogDeterminant const& expected,
-                                     double error, std::string const& what) {
+template <class T> bool expect_close_determinants(LogDeterminant const& found, LogDeterminant const& expected,
+                                                  double error, std::string const& what) {
     if (!(error < 0.25)) return false;
     double const tolerance = 2 * error; // for terms of second order and errors of the solve
     EXPECT_NEAR(found.log_modulus, expected.log_modulus, tolerance) << what;
