@@ -1,13 +1,13 @@
 // The solves of SimplicialLdl, its determinant, and its factors as sparse matrices.
 #include "core/determinant_product.hpp"
+#include "simplicial/column_groups.hpp"
 #include "simplicial/simplicial_ldl.hpp"
 
 namespace espalier {
 
 template <class T> void SimplicialLdl<T>::solve(std::span<T> x, Index columns, MatrixOp op) {
-    constexpr int widest = 8;
     Index const n = plan_->order();
-    std::size_t const needed = n * (columns >= widest ? widest : columns >= 4 ? 4 : 1);
+    std::size_t const needed = n * group_width(columns);
     if (work_.size() < needed) work_.resize(needed);
     // op(A) is A or conj(A), and conj(A) x = b is A conj(x) = conj(b).
     bool const conjugated = is_complex<T> && op == (conjugates() ? MatrixOp::transpose : MatrixOp::adjoint);
@@ -16,11 +16,7 @@ template <class T> void SimplicialLdl<T>::solve(std::span<T> x, Index columns, M
             for (T& value : x) value = conj(value);
     };
     conjugate();
-    T* at = x.data();
-    Index left = columns;
-    for (; left >= widest; left -= widest, at += widest * n) solve_group<widest>(at);
-    for (; left >= 4; left -= 4, at += 4 * n) solve_group<4>(at);
-    for (; left > 0; --left, at += n) solve_group<1>(at);
+    for_each_group(x.data(), n, columns, [&]<int W>(T* group) { solve_group<W>(group); });
     conjugate();
 }
 

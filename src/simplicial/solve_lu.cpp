@@ -1,24 +1,14 @@
-// The triangular solves of SimplicialLu. Groups of right-hand sides advance together; their entries of one
-// row are consecutive.
-
+// The triangular solves of SimplicialLu.
+#include "simplicial/column_groups.hpp"
 #include "simplicial/simplicial_lu.hpp"
 
 namespace espalier {
 
-namespace {
-constexpr int widest_group = 8;
-} // namespace
-
 template <class T> void SimplicialLu<T>::solve(std::span<T> x, Index columns, MatrixOp op) {
     Index const n = std::ssize(pivot_);
-    std::size_t const needed = n * (columns >= widest_group ? widest_group : columns >= 4 ? 4 : 1);
+    std::size_t const needed = n * group_width(columns);
     if (work_.size() < needed) work_.resize(needed);
-    T* at = x.data();
-    Index left = columns;
-    for (; left >= widest_group; left -= widest_group, at += widest_group * n)
-        solve_group<widest_group>(at, op);
-    for (; left >= 4; left -= 4, at += 4 * n) solve_group<4>(at, op);
-    for (; left > 0; --left, at += n) solve_group<1>(at, op);
+    for_each_group(x.data(), n, columns, [&]<int W>(T* group) { solve_group<W>(group, op); });
 }
 
 // x := C Q (P R A C Q)^-1 P R x for W columns. The transpose takes the steps in reverse.
