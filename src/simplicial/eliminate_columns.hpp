@@ -14,9 +14,39 @@ namespace espalier {
 /// At most this many columns of L are eliminated together.
 constexpr int most_joined_columns = 4;
 
+/// The number of columns of L to eliminate together: `first`, and those after it that are joined to the
+/// column before them and have an entry of U. These entries are in the rows row_at(c) for c < `most`, of
+/// which row_at(0) is `first`.
+template <class RowAt> [[gnu::always_inline]] inline int
+joined_width(std::uint8_t const* is_joined, std::int32_t first, Offset most, RowAt const& row_at) {
+    int width = 1;
+    while (is_joined[first + width] && width < most && row_at(width) == first + width) ++width;
+    return width;
+}
+
+/// A column of L.
+struct EliminatingColumn {
+    std::int32_t pivot_row;
+    Offset begin;
+    std::int32_t size;
+};
+
 /// Consecutive columns of L. Each one has the rows of the column before it without the first one, which is
 /// the pivot row of the column.
 template <class T, int W> struct JoinedColumns {
+    /// column_at(c) is an EliminatingColumn.
+    template <class ColumnAt>
+    [[gnu::always_inline]] JoinedColumns(std::int32_t const* row_ind, T const* entries,
+                                         ColumnAt const& column_at)
+        : ind(row_ind), values(entries) {
+        for (int c = 0; c < W; ++c) {
+            EliminatingColumn const column = column_at(c);
+            pivot_row[c] = column.pivot_row;
+            begin[c] = column.begin;
+            size = column.size;
+        }
+    }
+
     std::array<std::int32_t, W> pivot_row;
     std::array<Offset, W> begin; ///< Its first entry in `ind` and `values`.
     std::int32_t size;           ///< The entries of the last column.

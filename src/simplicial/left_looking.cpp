@@ -190,20 +190,14 @@ template <class T> void LeftLooking<T>::eliminate() {
     int width = 0;
     for (std::int32_t s = top_; s < size_; s += width, at += width) {
         Reached const* const reached = stack_.data() + s;
-        width = 1;
-        while (lu_.is_joined_[reached->position + width] && s + width < size_ &&
-               reached[width].position == reached->position + width)
-            ++width;
+        width = joined_width(lu_.is_joined_.data(), reached->position, size_ - s,
+                             [&](int c) { return reached[c].position; });
         with_joined_columns(width, [&]<int W>() {
-            JoinedColumns<T, W> columns;
-            for (int c = 0; c < W; ++c) {
-                columns.pivot_row[c] = reached[c].row;
-                columns.begin[c] = reached[c].begin;
-                lu_.upper_.ind[at + c] = reached[c].position;
-            }
-            columns.size = reached[W - 1].size;
-            columns.ind = lu_.lower_.ind.data();
-            columns.values = lu_.lower_.values.data();
+            JoinedColumns<T, W> const columns(lu_.lower_.ind.data(), lu_.lower_.values.data(),
+                                              [&](int c) -> EliminatingColumn {
+                                                  return {reached[c].row, reached[c].begin, reached[c].size};
+                                              });
+            for (int c = 0; c < W; ++c) lu_.upper_.ind[at + c] = reached[c].position;
             largest = eliminate_columns(x_.data(), columns, lu_.upper_.values.data() + at, largest);
         });
     }

@@ -156,18 +156,13 @@ template <class T> bool SimplicialLu<T>::refactorize_block(CscMatrix<T> const& a
         int width = 0;
         for (Offset q = upper_.ptr[k]; q < between_[k]; q += width) {
             std::int32_t const j = upper_ind[q];
-            width = 1;
-            while (is_joined_[j + width] && q + width < between_[k] && upper_ind[q + width] == j + width)
-                ++width;
+            width =
+                joined_width(is_joined_.data(), j, between_[k] - q, [&](int c) { return upper_ind[q + c]; });
             with_joined_columns(width, [&]<int W>() {
-                JoinedColumns<T, W> columns;
-                for (int c = 0; c < W; ++c) {
-                    columns.pivot_row[c] = j + c;
-                    columns.begin[c] = lower_.ptr[j + c];
-                }
-                columns.size = static_cast<std::int32_t>(lower_.ptr[j + W] - lower_.ptr[j + W - 1]);
-                columns.ind = lower_ind;
-                columns.values = lower;
+                JoinedColumns<T, W> const columns(lower_ind, lower, [&](int c) -> EliminatingColumn {
+                    Offset const begin = lower_.ptr[j + c];
+                    return {j + c, begin, static_cast<std::int32_t>(lower_.ptr[j + c + 1] - begin)};
+                });
                 largest = eliminate_columns(x, columns, upper + q, largest);
             });
         }
