@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "core/determinant_product.hpp"
 #include "core/permutation_parity.hpp"
@@ -127,55 +128,79 @@ bool SimplicialLu<T>::refactorize(CscMatrix<T> const& a, SimplicialLuOptions con
     return has_factors_;
 }
 
-template <class T> bool SimplicialLu<T>::refactorize_block(CscMatrix<T> const& a, std::int32_t first,
-                                                           std::int32_t last,
-                                                           SimplicialLuOptions const& options) {
+// Stores column k of B in column_, and its entries in rows of earlier blocks in U.
+template <class T>
+[[gnu::always_inline]] inline void SimplicialLu<T>::scatter_column(CscMatrix<T> const& a, std::int32_t k,
+                                                                   std::int32_t first_of_block,
+                                                                   Real<T>& largest_entry) {
+    T* const x = column_.data();
+    std::int32_t const column = plan_->form.column[k];
+    __builtin_prefetch(position_.data() + prefetch_column(a, plan_->form, k));
+    Real<T> const column_scale = column_scale_[column];
+    T* between = upper_.values.data() + between_[k];
+    for (Offset p = a.col_ptr[column]; p < a.col_ptr[column + 1]; ++p) {
+        std::int32_t const i = position_[p];
+        T const value = a.values[p] * (scale_[i] * column_scale);
+        largest_entry = std::max(largest_entry, abs1(value));
+        if (i < first_of_block)
+            *between++ = value;
+        else
+            x[i] = value;
+    }
+}
+
+// x := L^-1 x for the columns of L before column k in its block, which stores column k of U. Returns the
+// largest modulus in it.
+template <class T> [[gnu::always_inline]] inline Real<T> SimplicialLu<T>::eliminate_column(std::int32_t k) {
     T* const x = column_.data();
     std::int32_t const* const lower_ind = lower_.ind.data();
     std::int32_t const* const upper_ind = upper_.ind.data();
-    T* const lower = lower_.values.data();
+    T const* const lower = lower_.values.data();
     T* const upper = upper_.values.data();
+    Real<T> largest = 0;
+    int width = 0;
+    for (Offset q = upper_.ptr[k]; q < between_[k]; q += width) {
+        std::int32_t const j = upper_ind[q];
+        width = joined_width(is_joined_.data(), j, between_[k] - q, [&](int c) { return upper_ind[q + c]; });
+        with_joined_columns(width, [&]<int W>() {
+            JoinedColumns<T, W> const columns(lower_ind, lower, [&](int c) -> EliminatingColumn {
+                Offset const begin = lower_.ptr[j + c];
+                return {j + c, begin, static_cast<std::int32_t>(lower_.ptr[j + c + 1] - begin)};
+            });
+            largest = eliminate_columns(x, columns, upper + q, largest);
+        });
+    }
+    return largest;
+}
+
+// Column k of L is x / pivot; x becomes zero. Returns the larger of `largest` and the moduli in x.
+template <class T>
+[[gnu::always_inline]] inline Real<T> SimplicialLu<T>::divide_column(std::int32_t k, Real<T> largest) {
+    T* const x = column_.data();
+    std::int32_t const* const ind = lower_.ind.data();
+    T* const values = lower_.values.data();
+    T const inverse = inverse_[k];
+    for (Offset p = lower_.ptr[k]; p < lower_.ptr[k + 1]; ++p) {
+        T& value = x[ind[p]];
+        largest = std::max(largest, abs1(value));
+        values[p] = value * inverse;
+        value = T(0);
+    }
+    return largest;
+}
+
+template <class T> bool SimplicialLu<T>::refactorize_block(CscMatrix<T> const& a, std::int32_t first,
+                                                           std::int32_t last,
+                                                           SimplicialLuOptions const& options) {
     Real<T> largest_entry = static_cast<Real<T>>(largest_);
     double const growth = std::max(std::min(options.most_growth, largest_reused_growth<T>),
                                    10 * growth_); // large in itself if pivots are poor
     for (std::int32_t k = first; k < last; ++k) {
-        std::int32_t const column = plan_->form.column[k];
-        __builtin_prefetch(position_.data() + prefetch_column(a, plan_->form, k));
-        Real<T> const column_scale = column_scale_[column];
-        Offset between = between_[k];
-        Real<T> largest = 0; // largest entry of the column during the elimination
-        for (Offset p = a.col_ptr[column]; p < a.col_ptr[column + 1]; ++p) {
-            std::int32_t const i = position_[p];
-            T const value = a.values[p] * (scale_[i] * column_scale);
-            largest_entry = std::max(largest_entry, abs1(value));
-            if (i < first)
-                upper[between++] = value;
-            else
-                x[i] = value;
-        }
-        int width = 0;
-        for (Offset q = upper_.ptr[k]; q < between_[k]; q += width) {
-            std::int32_t const j = upper_ind[q];
-            width =
-                joined_width(is_joined_.data(), j, between_[k] - q, [&](int c) { return upper_ind[q + c]; });
-            with_joined_columns(width, [&]<int W>() {
-                JoinedColumns<T, W> const columns(lower_ind, lower, [&](int c) -> EliminatingColumn {
-                    Offset const begin = lower_.ptr[j + c];
-                    return {j + c, begin, static_cast<std::int32_t>(lower_.ptr[j + c + 1] - begin)};
-                });
-                largest = eliminate_columns(x, columns, upper + q, largest);
-            });
-        }
-        T const pivot = x[k];
-        x[k] = T(0);
+        scatter_column(a, k, first, largest_entry);
+        Real<T> largest = eliminate_column(k);
+        T const pivot = std::exchange(column_[k], T(0));
         set_pivot(k, pivot);
-        T const inverse = inverse_[k];
-        for (Offset p = lower_.ptr[k]; p < lower_.ptr[k + 1]; ++p) {
-            T& value = x[lower_ind[p]];
-            largest = std::max(largest, abs1(value));
-            lower[p] = value * inverse;
-            value = T(0);
-        }
+        largest = divide_column(k, largest);
         auto const size = static_cast<double>(abs1(pivot));
         double const most = growth * std::max(1.0, static_cast<double>(largest_entry));
         bool const is_sound = size >= options.pivot_threshold && size > 0 && size <= most &&

@@ -100,6 +100,10 @@ template <class T> class SimplicialLu {
     void place_entries(CscMatrix<T> const& a, std::span<std::int32_t const> place);
     bool refactorize_block(CscMatrix<T> const& a, std::int32_t first, std::int32_t last,
                            SimplicialLuOptions const& options);
+    void scatter_column(CscMatrix<T> const& a, std::int32_t k, std::int32_t first_of_block,
+                        Real<T>& largest_entry);
+    Real<T> eliminate_column(std::int32_t k);
+    Real<T> divide_column(std::int32_t k, Real<T> largest);
     void set_pivot(std::int32_t k, T pivot);
     template <int W> void solve_group(T* x, MatrixOp op);
     template <int W> void solve_plain(T* work) const;
