@@ -100,7 +100,7 @@ template <class T> class SimplicialPlanner {
                                     rank, matrix_.cols));
         }
         analysis_.ordering = is_natural ? OrderingMethod::natural : OrderingMethod::amd;
-        analysis_.simplicial_lu = std::move(plan);
+        analysis_.simplicial_lu = plan.take();
         return true;
     }
 
@@ -126,29 +126,29 @@ template <class T> class SimplicialPlanner {
     bool plan_ldl() {
         constexpr Offset most_entries = 20'000;
         if (chooses_supernodes() && matrix_.stored() > most_entries) return false;
-        auto plan = options_.matching == Toggle::on
-                        ? std::nullopt
-                        : plan_simplicial_ldl(matrix_, nullptr, chooses_supernodes());
-        if (!plan) plan = plan_matched_ldl(); // not if supernodes are faster: a matching does not change this
+        PlanResult<LdlPlan> plan = NoPlan::impossible; // without a matching
+        if (options_.matching != Toggle::on)
+            plan = plan_simplicial_ldl(matrix_, nullptr, chooses_supernodes());
+        if (plan.is(NoPlan::impossible)) plan = plan_matched_ldl();
         if (!plan && options_.supernodes == Toggle::off)
             context_.note("supernodes are used: rows with a weak diagonal have no partners for 2 x 2 pivots");
         return take(std::move(plan));
     }
 
-    std::optional<LdlPlan> plan_matched_ldl() {
+    PlanResult<LdlPlan> plan_matched_ldl() {
         require_no_empty_row(matrix_, options_.schur, &interrupt_);
         analysis_.match(matrix_, 1, &interrupt_);
-        if (!analysis_.system.is_matched()) return std::nullopt;
+        if (!analysis_.system.is_matched()) return NoPlan::impossible;
         MatchedRows const matched{analysis_.system.pairs(), analysis_.system.choice().row_scale};
         return plan_simplicial_ldl(matrix_, &matched, chooses_supernodes());
     }
 
-    bool take(std::optional<LdlPlan> plan) {
-        if (!plan || plan->is_slower) return false;
+    bool take(PlanResult<LdlPlan> plan) {
+        if (!plan) return false;
         if (plan->is_matched) analysis_.note_matching(context_);
         analysis_.system = {}; // these factors have their own scales
         analysis_.ordering = OrderingMethod::amd;
-        analysis_.simplicial_ldl = std::move(plan);
+        analysis_.simplicial_ldl = plan.take();
         return true;
     }
 

@@ -44,20 +44,20 @@ template <class T> class LdlPlanner {
     LdlPlanner(CscMatrix<T> const& a, bool only_if_faster)
         : a_(a), n_(static_cast<std::int32_t>(a.cols)), only_if_faster_(only_if_faster) {}
 
-    std::optional<LdlPlan> run_without_pairs() {
+    PlanResult<LdlPlan> run_without_pairs() {
         plan_.is_definite = true;
         list_neighbors();
         partner_.assign(n_, -1);
         return plan_blocks();
     }
 
-    std::optional<LdlPlan> run(MatchedRows const* matched) {
+    PlanResult<LdlPlan> run(MatchedRows const* matched) {
         list_neighbors();
         if (matched) {
             take_pairs(*matched);
         } else {
             find_sizes();
-            if (!pair_rows()) return std::nullopt;
+            if (!pair_rows()) return NoPlan::impossible;
         }
         return plan_blocks();
     }
@@ -65,19 +65,13 @@ template <class T> class LdlPlanner {
   private:
     using Size = Real<T>;
 
-    static LdlPlan slower_plan() {
-        LdlPlan plan;
-        plan.is_slower = true;
-        return plan;
-    }
-
-    std::optional<LdlPlan> plan_blocks() {
-        if (!order_blocks()) return slower_plan();
+    PlanResult<LdlPlan> plan_blocks() {
+        if (!order_blocks()) return NoPlan::slower;
         place_entries();
-        if (!find_pattern()) return std::nullopt;
+        if (!find_pattern()) return NoPlan::impossible;
         LdlRates const& rates = rates_of(plan_.is_definite);
         if (only_if_faster_ && seconds_of(plan_, rates.with_solve) > seconds_of(plan_, rates.supernodal))
-            return slower_plan();
+            return NoPlan::slower;
         list_rows();
         return std::move(plan_);
     }
@@ -336,15 +330,14 @@ template <class T> void diagonal_scales(CscMatrix<T> const& a, std::vector<Real<
             }
 }
 
-template <class T>
-std::optional<LdlPlan> plan_simplicial_cholesky(CscMatrix<T> const& a, bool only_if_faster) {
-    if (!has_small_positions(a)) return std::nullopt;
+template <class T> PlanResult<LdlPlan> plan_simplicial_cholesky(CscMatrix<T> const& a, bool only_if_faster) {
+    if (!has_small_positions(a)) return NoPlan::impossible;
     return LdlPlanner<T>(a, only_if_faster).run_without_pairs();
 }
 
-template <class T> std::optional<LdlPlan>
-plan_simplicial_ldl(CscMatrix<T> const& a, MatchedRows const* matched, bool only_if_faster) {
-    if (!has_small_positions(a)) return std::nullopt;
+template <class T> PlanResult<LdlPlan> plan_simplicial_ldl(CscMatrix<T> const& a, MatchedRows const* matched,
+                                                           bool only_if_faster) {
+    if (!has_small_positions(a)) return NoPlan::impossible;
     return LdlPlanner<T>(a, only_if_faster).run(matched);
 }
 

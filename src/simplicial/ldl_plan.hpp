@@ -7,13 +7,13 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "core/scalar.hpp"
 #include "espalier/matrix.hpp"
+#include "simplicial/plan_result.hpp"
 
 namespace espalier {
 
@@ -22,7 +22,6 @@ namespace espalier {
 struct LdlPlan {
     std::vector<std::int32_t> row;   ///< The row of A at each position.
     std::vector<std::int32_t> first; ///< The first row of each block, and the end.
-    bool is_slower = false;          ///< Whether supernodes are predicted to be faster; the rest is empty.
     bool is_definite = false;        ///< Whether all pivots are single, and expected to be positive.
     bool is_matched = false;         ///< Whether the pairs are MatchedRows.
     std::vector<double> scale;       ///< MatchedRows::scale, or empty.
@@ -73,17 +72,17 @@ template <class T> void symmetric_scales(CscMatrix<T> const& a, std::vector<Real
 /// Then no entry of a positive definite matrix is much larger.
 template <class T> void diagonal_scales(CscMatrix<T> const& a, std::vector<Real<T>>& scales);
 
-/// Plans the factorization of a positive definite matrix, whose values are not read. Returns nothing if the
-/// matrix or its factors are too large for 32-bit positions. With `only_if_faster`, the plan is `is_slower`
-/// if a factorization with supernodes is predicted to be faster (see plan_simplicial_lu()).
+/// Plans the factorization of a positive definite matrix, whose values are not read. It is impossible if the
+/// matrix or its factors are too large for 32-bit positions. With `only_if_faster`, it is slower if a
+/// factorization with supernodes is predicted to be faster (see plan_simplicial_lu()).
 template <class T>
-std::optional<LdlPlan> plan_simplicial_cholesky(CscMatrix<T> const& a, bool only_if_faster = false);
+PlanResult<LdlPlan> plan_simplicial_cholesky(CscMatrix<T> const& a, bool only_if_faster = false);
 
 /// Plans the factorization of a symmetric or Hermitian matrix with finite values, with the pairs and scales
-/// of `matched`, or with its own ones if this is null. Returns nothing if a row with a weak diagonal finds
+/// of `matched`, or with its own ones if this is null. It is impossible if a row with a weak diagonal finds
 /// only partners with which its entries are weak, too, or if the matrix or its factors are too large for
 /// 32-bit positions. `only_if_faster` as above.
-template <class T> std::optional<LdlPlan>
+template <class T> PlanResult<LdlPlan>
 plan_simplicial_ldl(CscMatrix<T> const& a, MatchedRows const* matched = nullptr, bool only_if_faster = false);
 
 /// Seconds of a factorization, in double precision.

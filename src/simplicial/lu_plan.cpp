@@ -137,18 +137,18 @@ std::uint64_t LuPlan::bytes(std::size_t scalar_bytes, Offset nnz) const {
            static_cast<std::uint64_t>(nnz) * 12 + n * (96 + 8 * scalar_bytes);
 }
 
-std::optional<LuPlan> plan_simplicial_lu(PatternView const& pattern, bool ordered, bool only_if_faster) {
+PlanResult<LuPlan> plan_simplicial_lu(PatternView const& pattern, bool ordered, bool only_if_faster) {
     constexpr Offset most =
         std::numeric_limits<std::int32_t>::max() / 2; // minimum_degree() needs fewer than 2^30 vertices
-    if (std::ssize(pattern.ptr) > most || std::ssize(pattern.ind) > most) return std::nullopt;
+    if (std::ssize(pattern.ptr) > most || std::ssize(pattern.ind) > most) return NoPlan::impossible;
     auto form = block_triangular_form(pattern);
-    if (!form) return std::nullopt;
+    if (!form) return NoPlan::impossible;
     LuPlan plan;
     plan.form = std::move(*form);
     double const most_flops = only_if_faster ? most_useful_flops(pattern) : infinity;
-    if (!BlockOrderer(pattern, plan).run(ordered, most_flops)) return std::nullopt;
+    if (!BlockOrderer(pattern, plan).run(ordered, most_flops)) return NoPlan::slower;
     if (only_if_faster && seconds_of(plan, single_rates) > seconds_of(plan, supernodal_rates))
-        return std::nullopt;
+        return NoPlan::slower;
     return plan;
 }
 

@@ -130,8 +130,8 @@ TEST(LuPlan, CountsTheFillOfTheOrderOfTheMatrix) {
 TEST(LuPlan, PrefersSupernodesForDenseFactors) {
     auto const sparse = irregular_matrix<double>(2000, 500, false, 1),
                dense = irregular_matrix<double>(1500, 40'000, false, 1);
-    EXPECT_TRUE(plan_simplicial_lu(pattern_of(sparse), true, true).has_value());
-    EXPECT_FALSE(plan_simplicial_lu(pattern_of(dense), true, true).has_value());
+    EXPECT_TRUE(plan_simplicial_lu(pattern_of(sparse), true, true));
+    EXPECT_TRUE(plan_simplicial_lu(pattern_of(dense), true, true).is(NoPlan::slower));
 }
 
 } // namespace

@@ -334,7 +334,7 @@ TEST(Refiner, NoticesThatReplacedPivotsBelongToASingularMatrix) {
 TEST(SimplicialFactor, ReusesPivotsOnlyForThePatternOfItsPlan) {
     auto a = generated<double>("convdiff3d:4");
     auto const plan = plan_simplicial_lu({a.col_ptr, a.row_ind});
-    ASSERT_TRUE(plan.has_value());
+    ASSERT_TRUE(plan);
     Context context;
     SimplicialFactor<double> factor(context);
     EXPECT_EQ(factor.prepare(a, *plan).count(), a.rows);
