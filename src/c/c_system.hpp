@@ -286,9 +286,7 @@ template <class T> class SystemSession : public Session {
         calls_.begin(call, now_, [this](HandleState const& of_0) { now_ = of_0; });
     }
 
-    double tolerance_here() const {
-        return options().tolerance > 0 ? options().tolerance : default_tolerance<T>();
-    }
+    double tolerance_here() const { return effective_tolerance<T>(options().tolerance); }
 
     void bring_analysis() {
         now_.analyzed = now_.factorized = false;

@@ -26,15 +26,12 @@ template <class T> double rounding_error() {
     return 10 * static_cast<double>(epsilon<T>);
 }
 
-template <class T> double tolerance_of(RefineOptions const& options) {
-    return options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
-}
-
 } // namespace
 
 template <class T> double target_error(RefineOptions const& options) {
     double const rounding = rounding_error<T>();
-    return is_incomplete(options.inverse) ? std::max(tolerance_of<T>(options), rounding) : rounding;
+    return is_incomplete(options.inverse) ? std::max(effective_tolerance<T>(options.tolerance), rounding)
+                                          : rounding;
 }
 
 template <class T> std::uint64_t error_bytes(Index rows, Offset stored, int workers, bool is_scaled) {
@@ -160,7 +157,7 @@ template <class T> class Refinement {
         return errors_.empty() ? 0.0 : *std::max_element(errors_.begin(), errors_.end());
     }
     static double rounding() { return rounding_error<T>(); }
-    [[nodiscard]] double tolerance() const { return tolerance_of<T>(options_); }
+    [[nodiscard]] double tolerance() const { return effective_tolerance<T>(options_.tolerance); }
     [[nodiscard]] double target() const { return target_error<T>(options_); }
 
     RefineReport finish() {

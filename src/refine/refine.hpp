@@ -53,6 +53,10 @@ template <class T> std::uint64_t error_bytes(Index rows, Offset stored, int work
 
 /// 1e-12 in double precision, 1e-5 in single.
 template <class T> double default_tolerance();
+/// The tolerance of options in which 0 stands for default_tolerance<T>().
+template <class T> double effective_tolerance(double tolerance) {
+    return tolerance > 0 ? tolerance : default_tolerance<T>();
+}
 /// The normwise backward error at which the methods stop: 10 epsilon, or the tolerance if the inverse is
 /// incomplete.
 template <class T> double target_error(RefineOptions const& options);

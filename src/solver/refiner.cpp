@@ -357,7 +357,7 @@ std::optional<RefineReport> Refiner<T>::report_without_steps(std::span<T const> 
 // Returns the report if solutions with these errors need no step of refinement.
 template <class T> std::optional<RefineReport>
 Refiner<T>::report_on(BackwardErrors const& errors, RefineOptions const& options, Timer const& timer) {
-    double const tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
+    double const tolerance = effective_tolerance<T>(options.tolerance);
     double const target = std::min(target_error<T>(options), tolerance);
     bool const is_good = errors.before_unscaling <= target && errors.normwise <= tolerance &&
                          std::isfinite(errors.componentwise) && !needs_better_rows(errors.componentwise);
@@ -462,7 +462,7 @@ template <class T> RefineReport Refiner<T>::refine_scaled(std::span<T const> b, 
             report = refine_working(scaled_b, x, columns, of_working);
         });
     DistributedMatrix<T> const& matrix = callers_matrix();
-    double const tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
+    double const tolerance = effective_tolerance<T>(options.tolerance);
     BackwardErrors errors = worst_errors<T>(matrix, x, b, columns, options);
     // The scales may be those of earlier values, and hide an error of the unscaled system.
     if (report.converged && !(errors.normwise <= tolerance) && options.method != RefineMethod::none) {

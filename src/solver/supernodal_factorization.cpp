@@ -151,7 +151,7 @@ void SupernodalFactorization<T>::keep_small_pivots(CscMatrix<T> const& working, 
 
 // A Schur complement is not refined. If static pivots make it inaccurate, columns are delayed.
 template <class T> void SupernodalFactorization<T>::check_schur_complement(CscMatrix<T> const& working) {
-    double const tolerance = options_.tolerance > 0 ? options_.tolerance : default_tolerance<T>();
+    double const tolerance = effective_tolerance<T>(options_.tolerance);
     double& error = report_.factor.schur_error;
     auto const is_good = [&] {
         error = refiner_.schur_error(factor_, kept_unknowns());

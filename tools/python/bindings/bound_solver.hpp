@@ -327,10 +327,9 @@ template <class T> class BoundSolver final : public AnySolver {
         CscMatrix<T> const& matrix = factorized(step);
         RefineReport const report = by_rows ? solver_->refine_rows(matrix, b, x, columns, op)
                                             : solver_->refine(matrix, b, x, columns, op);
-        double const tolerance = solver_->options().tolerance;
         DecisiveError const error =
             report.status == Status::inaccurate
-                ? decisive_error(report, tolerance > 0 ? tolerance : default_tolerance<T>())
+                ? decisive_error(report, effective_tolerance<T>(solver_->options().tolerance))
                 : DecisiveError{report.backward_error, false};
         return {to_string(report.status), error.value, error.is_scaled};
     }
