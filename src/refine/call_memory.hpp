@@ -38,9 +38,12 @@ inline CallMemory memory_of_refinement(VectorLayout layout, Index columns, Index
     return {2 * columns, (moved + sent + scaled) * columns + vectors * together, together, together};
 }
 
+/// The most vectors of owned rows that a condition estimate stores, without its error bounds.
+constexpr Index vectors_of_condition = 30;
+
 /// Condition estimates, with error bounds of `at_once` solutions.
 inline CallMemory memory_of_condition(Index at_once) {
-    return {0, 20 * at_once + 30, 4 * at_once, 4 * at_once};
+    return {0, 20 * at_once + vectors_of_condition, 4 * at_once, 4 * at_once};
 }
 
 inline CallMemory operator+(CallMemory a, CallMemory b) {

@@ -77,7 +77,7 @@ template <class T> std::uint64_t Solver<T>::State::require_memory_of_refinement(
         call.own -= least;
         std::uint64_t const bytes =
             require_memory_of_columns(call + memory_of_condition(at_once), "the error bound");
-        refiner_->limit_vectors(bytes > 0 ? bytes + 30 * vector : 0);
+        refiner_->limit_vectors(bytes > 0 ? bytes + vectors_of_condition * vector : 0);
     }
     return left > 0 ? left + least * vector : 0;
 }
@@ -85,7 +85,7 @@ template <class T> std::uint64_t Solver<T>::State::require_memory_of_refinement(
 template <class T> void Solver<T>::State::require_memory_of_condition() {
     std::uint64_t const vector = static_cast<std::uint64_t>(vectors_->rows().largest_share()) * sizeof(T);
     std::uint64_t const left = require_memory_of(memory_of_condition(1), "the condition estimate");
-    refiner_->limit_vectors(left > 0 ? left + 30 * vector : 0);
+    refiner_->limit_vectors(left > 0 ? left + vectors_of_condition * vector : 0);
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
