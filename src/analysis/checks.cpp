@@ -159,6 +159,11 @@ template <class T> void require_valid_values(CscMatrix<T> const& a, int threads)
     a.validate(); // throws an error that names the entry
 }
 
+void refuse_other_pattern() {
+    throw Error(Status::usage,
+                "the pattern of the matrix differs from the one that was analyzed; call analyze again");
+}
+
 template <class T> void require_pattern(CscMatrix<T> const& a, PatternFingerprint const& pattern,
                                         char const* what, int threads) {
     if (!pattern.matches(a, threads) || a.values.size() != a.row_ind.size())

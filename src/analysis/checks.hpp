@@ -41,6 +41,9 @@ void require_block(std::size_t size, Index n, Index nrhs, char const* what);
 /// real. The pattern is known to be valid.
 template <class T> void require_valid_values(CscMatrix<T> const& a, int threads);
 
+/// Throws Error{usage}: a matrix has not the analyzed pattern.
+[[noreturn]] void refuse_other_pattern();
+
 /// Error{usage} unless `a` has the factorized pattern and the same number of values. Its arrays are then
 /// valid, because those of the analyzed matrix were checked. `what` names the call.
 template <class T>

@@ -59,12 +59,15 @@ template <class T> PivotRange pivot_range(Factor<T> const& factor, std::span<dou
     return range;
 }
 
+void refuse_inertia(Factorization kind, bool of_complex) {
+    throw Error(Status::usage,
+                fmt::format("the inertia is not available from {}{}; it needs ldlh, llh or real ldlt",
+                            to_string(kind), of_complex ? " of a complex matrix" : ""));
+}
+
 template <class T> Inertia pivot_signs(Factor<T> const& factor) {
     FactorForm const form = factor.form();
-    if (form.has_upper() || (is_complex<T> && !form.conjugate()))
-        throw Error(Status::usage,
-                    fmt::format("the inertia is not available from {}{}; it needs ldlh, llh or real ldlt",
-                                to_string(form.kind), is_complex<T> ? " of a complex matrix" : ""));
+    if (form.has_upper() || (is_complex<T> && !form.conjugate())) refuse_inertia(form.kind, is_complex<T>);
     Inertia signs;
     for_each_eliminated(factor, [&](CblkId k) {
         if (!form.has_d()) {

@@ -23,6 +23,9 @@ template <class T> PivotRange pivot_range(Factor<T> const& factor, std::span<dou
 /// Error{usage} for lu, and for llt and ldlt of complex matrices, whose pivots have no sign.
 template <class T> Inertia pivot_signs(Factor<T> const& factor);
 
+/// Throws this Error{usage} for factors of a real or complex matrix.
+[[noreturn]] void refuse_inertia(Factorization kind, bool of_complex);
+
 /// The determinant of the matrix: the product of the pivots, including replaced ones, and of the signs of the
 /// local row permutations of lu. (All other permutations are symmetric, and cancel.)
 template <class T> DeterminantProduct pivot_product(Factor<T> const& factor);

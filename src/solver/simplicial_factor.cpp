@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
+#include "analysis/checks.hpp"
+#include "factor/pivots.hpp"
 #include "matrix/norms.hpp"
 
 namespace espalier {
@@ -43,9 +43,7 @@ template <class T> void SimplicialFactor<T>::check(CscMatrix<T> const& matrix) c
     bool const same = matrix.rows == matrix.cols && matrix.symmetry == symmetry_ &&
                       matrix.col_ptr == col_ptr_ && matrix.row_ind == row_ind_ &&
                       matrix.values.size() == row_ind_.size();
-    if (!same)
-        throw Error(Status::usage, "the pattern of the matrix differs from the one that was "
-                                   "analyzed; call analyze again");
+    if (!same) refuse_other_pattern();
     if (symmetry_ == Symmetry::hermitian || !all_finite<T>(matrix.values))
         matrix.validate(); // throws an error that names the entry
 }
@@ -95,9 +93,7 @@ template <class T> void SimplicialFactor<T>::solve(std::span<T> block, Index col
 
 template <class T> Inertia SimplicialFactor<T>::inertia() const {
     if (!is_ldl_ || !ldl_.has_signs())
-        throw Error(Status::usage,
-                    fmt::format("the inertia is not available from {}; it needs ldlh, llh or real ldlt",
-                                is_ldl_ ? "ldlt of a complex matrix" : "lu"));
+        refuse_inertia(is_ldl_ ? ldl_.kind() : Factorization::lu, is_complex<T>);
     return ldl_.inertia();
 }
 

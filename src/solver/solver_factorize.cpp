@@ -259,9 +259,7 @@ template <class T> void Solver<T>::State::check_values(CscMatrix<T> const& matri
     context_.on_root([&] {
         require_square(matrix);
         bool const is_last = pattern_.matches(matrix, context_.threads());
-        if (!is_last && !analysis_->pattern.matches(matrix, context_.threads()))
-            throw Error(Status::usage, "the pattern of the matrix differs from the one that was "
-                                       "analyzed; call analyze again");
+        if (!is_last && !analysis_->pattern.matches(matrix, context_.threads())) refuse_other_pattern();
         require_valid_values(matrix, context_.threads());
         if (!is_last) {
             pattern_ = analysis_->pattern;
