@@ -38,8 +38,9 @@ struct PivotDemand {
     /// must be positive, times its diagonal entry; 0: the square root of epsilon.
     double threshold = 0;
     /// How often a factorization with a small pivot may be repeated with a larger diagonal. Small pivots are
-    /// replaced afterwards.
-    int max_restarts = 0;
+    /// replaced afterwards. The last shift is 0.001 * 2^18 = 262, with which nearly all matrices are
+    /// diagonally dominant.
+    int max_restarts = 20;
 };
 
 /// The pivots of a factorization, in which small ones broke down. If the factors of A have small pivots,

@@ -21,13 +21,6 @@
 
 namespace espalier {
 
-namespace {
-
-/// With the last shift, 524, nearly all matrices are diagonally dominant.
-constexpr int most_restarts = 20;
-
-} // namespace
-
 template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) {
     if (!system_) analyze(matrix);
     Attempt last = attempt(matrix);
@@ -374,7 +367,7 @@ template <class T> void Solver<T>::State::factorize_incomplete(CscMatrix<T> cons
         constexpr double least = std::numeric_limits<Real<T>>::min() / epsilon<T>;
         bool const is_default = options.pivot_threshold < 0;
         return PivotDemand{form_.kind == Factorization::llh,
-                           is_default ? 0 : std::max(options.pivot_threshold, least), most_restarts};
+                           is_default ? 0 : std::max(options.pivot_threshold, least)};
     });
     IncompletePivots const found = incomplete_.factorize(working_.of(matrix), pivots);
     Index const replaced = found.replaced;

@@ -82,7 +82,7 @@ TEST(SymmetricPivots, AreComparedWithTheEntriesOnBothSidesOfTheDiagonal) {
     WorkerTeam team(Topology::detect(), 1);
     for (auto const& positions : {std::vector<Index>(), std::vector<Index>{2, 3, 0, 1}}) {
         IncompleteFactor<double> factor(a, {.positions = positions}, team);
-        EXPECT_EQ(factor.factorize(a, {.threshold = 0.25}).replaced, 1);
+        EXPECT_EQ(factor.factorize(a, {.threshold = 0.25, .max_restarts = 0}).replaced, 1);
         // L U has the diagonal block [8 2; 2 0], because -0.5 replaces the second pivot.
         std::vector<double> x{10, 2, 1, 100};
         factor.solve(x.data(), x.data());
