@@ -154,7 +154,7 @@ template <class T> bool Refiner<T>::is_suspicious(NumericFactor<T> const& factor
 
 template <class T> void Refiner<T>::examine(NumericFactor<T>& factor, Index pivots_replaced, bool may_grow,
                                             std::span<Index const> schur, CscMatrix<T> const& working) {
-    accept(pivots_replaced);
+    forget_factors(pivots_replaced);
     bool const is_whole = context_.on_root([&] { return schur.empty(); });
     auto const measured = [&] {
         return may_grow && is_whole ? espalier::errors_of_factors<T>(*working_, inverse_of_working())
@@ -176,7 +176,7 @@ template <class T> void Refiner<T>::examine(NumericFactor<T>& factor, Index pivo
 
 template <class T>
 void Refiner<T>::examine(double smallest_pivot, Index pivots_replaced, CscMatrix<T> const& working) {
-    accept(pivots_replaced);
+    forget_factors(pivots_replaced);
     if (pivots_replaced == 0 && smallest_pivot > too_small(static_cast<double>(epsilon<T>))) return;
     set_matrix(working);
     examine(*working_, inverse_of_working());
@@ -188,13 +188,13 @@ void Refiner<T>::examine(DistributedMatrix<T> const& block, ApplyInverse<T> cons
     WeakestDirection const weakest = weakest_direction<T>(block, inverse);
     if (weakest.is_finite)
         singularity_.condition_estimate = 1 / std::max(weakest.distance, eps); // rounding hides more
-    singularity_.is_near = weakest.template is_singular<T>();
-    if (!singularity_.is_near && pivots_replaced_ > 0 &&
+    singularity_.is_singular = weakest.template is_singular<T>();
+    if (!singularity_.is_singular && pivots_replaced_ > 0 &&
         probe_grows_as_singular<T>(block, inverse, context_.interrupt())) {
-        singularity_.is_near = true;
+        singularity_.is_singular = true;
         singularity_.condition_estimate = 1 / eps;
     }
-    singularity_.is_numerical = singularity_.is_near && pivots_replaced_ > 0;
+    singularity_.lacks_unique_solutions = singularity_.is_singular && pivots_replaced_ > 0;
 }
 
 // condense() and expand() apply A_ii^-1 if the unknowns of the Schur complement are zero.
@@ -283,7 +283,7 @@ template <class T> RefineReport Refiner<T>::refine(std::span<T const> b, std::sp
         if (auto known = report_without_steps(b, x, columns, run)) return *std::move(known);
         return refine_scaled(b, x, columns, run);
     }();
-    if (report.converged && run.method == RefineMethod::automatic && !singularity_.is_near &&
+    if (report.converged && run.method == RefineMethod::automatic && !singularity_.is_singular &&
         needs_better_rows(report.componentwise_error))
         improve_rows(b, x, columns, run, report);
     // Steps that are not measured one by one have the error after the last of them.
@@ -296,13 +296,13 @@ template <class T> RefineReport Refiner<T>::refine(std::span<T const> b, std::sp
 
 template <class T> bool Refiner<T>::wants_digits(RefineOptions const& options) const {
     return options.method == RefineMethod::automatic && options.max_iterations == 0 &&
-           !singularity_.is_near && pivots_replaced_ == 0 &&
+           !singularity_.is_singular && pivots_replaced_ == 0 &&
            singularity_.condition_estimate > ill_conditioned<T>;
 }
 
 // Incomplete factors tell little about the pivots of the matrix.
 template <class T> bool Refiner<T>::may_be_singular() const {
-    return singularity_.is_near || pivots_replaced_ > 0 || is_incomplete(inverse_.accuracy());
+    return singularity_.is_singular || pivots_replaced_ > 0 || is_incomplete(inverse_.accuracy());
 }
 
 // Whether solutions may do without refinement. If the matrix may be singular, more is tested; see
@@ -446,7 +446,7 @@ template <class T> RefineReport Refiner<T>::refine_working(std::span<T const> b,
     RefineReport report = espalier::refine<T>(*working_, b, x, columns, inverse_of_working(), options);
     add_steps(report, steps);
     if (may_be_singular() && shows_singularity(b, x, columns, options.op, report.backward_error))
-        singularity_.is_numerical = true;
+        singularity_.lacks_unique_solutions = true;
     return report;
 }
 
@@ -499,7 +499,7 @@ template <class T> ConditionEstimate Refiner<T>::reciprocal_condition() const {
     ConditionEstimate estimate =
         espalier::reciprocal_condition<T>(matrix, refined_inverse(false, converges), context_.interrupt());
     // The componentwise distance to a singular matrix is an upper bound of the normwise one.
-    if (singularity_.is_near) return {std::min(estimate.rcond, 1 / singularity_.condition_estimate)};
+    if (singularity_.is_singular) return {std::min(estimate.rcond, 1 / singularity_.condition_estimate)};
     estimate.is_sure = estimate.is_sure && converges;
     return estimate;
 }

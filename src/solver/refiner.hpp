@@ -27,8 +27,9 @@ namespace espalier {
 struct Singularity {
     /// A lower bound of the componentwise condition number; 0 if not computed.
     double condition_estimate = 0;
-    bool is_near = false;      ///< Singular to working precision.
-    bool is_numerical = false; ///< In addition, pivots were replaced: solutions are not unique.
+    bool is_singular = false; ///< To working precision.
+    /// Solutions are not unique, because pivots of such a matrix were replaced, or a solution shows it.
+    bool lacks_unique_solutions = false;
 };
 
 /// Refinement with factors of this backward error hardly converges.
@@ -61,8 +62,8 @@ template <class T> class Refiner {
     /// Collective: the normwise backward error of B [x_i; v] = [0; S v] for a random v, in the unknowns of
     /// the Schur complement S that process 0 passes, and x_i from expand().
     [[nodiscard]] double schur_error(NumericFactor<T>& factor, std::span<Index const> schur);
-    /// Skips examine() for factors that serve as a preconditioner only.
-    void accept(Index pivots_replaced) {
+    /// Forgets what is known of earlier factors. The next ones have `pivots_replaced` replaced pivots.
+    void forget_factors(Index pivots_replaced) {
         singularity_ = {};
         pivots_replaced_ = pivots_replaced;
         errors_of_factors_ = {};

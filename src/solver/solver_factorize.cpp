@@ -91,7 +91,7 @@ template <class T> void Solver<T>::State::analyze_again(CscMatrix<T> const& matr
 // Whether the factorization without supernodes failed or is doubtful, so that another one has to follow.
 template <class T> bool Solver<T>::State::must_change(Attempt const& attempt) const {
     bool const is_doubtful =
-        attempt.problem || report.factor.pivots_replaced > 0 || refiner_->singularity().is_near;
+        attempt.problem || report.factor.pivots_replaced > 0 || refiner_->singularity().is_singular;
     return is_doubtful && (analysis_->options.supernodes == Toggle::automatic || simplicial_.is_ldl());
 }
 
@@ -388,7 +388,7 @@ template <class T> void Solver<T>::State::factorize_incomplete(CscMatrix<T> cons
                        pivots.positive ? " or not positive" : "", noun_for(replaced, "was", "were"));
         return report;
     });
-    refiner_->accept(replaced + (found.shift > 0 ? 1 : 0));
+    refiner_->forget_factors(replaced + (found.shift > 0 ? 1 : 0));
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \

@@ -52,7 +52,7 @@ template <class T> void Solver<T>::State::require(char const* what, std::initial
         case Need::known_pivots: {
             // The signs and sizes of replaced pivots are lost. If the matrix is singular, they are zeros.
             Index const replaced = report.factor.pivots_replaced;
-            demand(replaced == 0 || (may_have_delayed && refiner_->singularity().is_numerical),
+            demand(replaced == 0 || (may_have_delayed && refiner_->singularity().lacks_unique_solutions),
                    Status::inaccurate, "{} is not known, because {} replaced{}", what,
                    counted(replaced, "pivot was", "pivots were"),
                    may_have_delayed ? ", and it is not certain that the matrix is singular; factorize with "

@@ -105,7 +105,7 @@ template <class T> void Solver<T>::State::finish_update(CscMatrix<T> const& chan
     if (form_.has_d() && (form_.conjugate() || !is_complex<T>))
         report.factor.negative_pivots = factor_.inertia().negative;
     if (factor_.is_narrow())
-        refiner_->accept(0);
+        refiner_->forget_factors(0);
     else
         supernodal_->examine(working_.of(changed));
     if (options.condition) estimate_condition();

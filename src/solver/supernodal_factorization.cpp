@@ -30,9 +30,9 @@ std::string inaccurate_factors(double error, Index replaced) {
 template <class T>
 void report_singularity(Singularity const& found, Index kept, FactorReport& report, Notes& notes) {
     report.condition_estimate = found.condition_estimate;
-    report.numerically_singular = found.is_numerical;
+    report.numerically_singular = found.lacks_unique_solutions;
     char const* const what = kept == 0 ? "matrix" : "interior block of the matrix";
-    if (found.is_near)
+    if (found.is_singular)
         notes.add_on_factors(
             "the {} is singular to working precision (componentwise condition number {:.0e} or more)", what,
             found.condition_estimate);
@@ -44,7 +44,7 @@ void report_singularity(Singularity const& found, Index kept, FactorReport& repo
 template <class T> void SupernodalFactorization<T>::factorize(CscMatrix<T> const& working, FactorForm form,
                                                               FactorDemand const& demand) {
     form_ = form;
-    refiner_.accept(0); // what it knows of the last factors does not hold for the next ones
+    refiner_.forget_factors(0);
     if (demand.why_delays) return factorize_delayed(working, demand.why_delays, demand.is_strict);
     bool is_unknown = false; // whether lower precision left inertia and determinant unknown
     if (!demand.in_full) {
@@ -84,7 +84,7 @@ template <class T> bool SupernodalFactorization<T>::factorize_narrow(CscMatrix<T
         context_.on_all([&] { reason = error.what(); });
     }
     if (reason.empty()) {
-        refiner_.accept(report_.factor.pivots_replaced);
+        refiner_.forget_factors(report_.factor.pivots_replaced);
         return true;
     }
     report_.factor.precision_fell_back = true;
@@ -131,7 +131,7 @@ void SupernodalFactorization<T>::factorize_delayed(CscMatrix<T> const& working,
 template <class T>
 void SupernodalFactorization<T>::keep_small_pivots(CscMatrix<T> const& working, PivotChoice const& pivots) {
     bool const may_keep = may_have_delayed_ && system_.kept == 0 && report_.factor.pivots_replaced > 0 &&
-                          !refiner_.singularity().is_near;
+                          !refiner_.singularity().is_singular;
     if (!context_.on_root([&] { return may_keep && options_.pivot_threshold < 0; })) return;
     notes_.add_made_by([&] {
         return replaced_pivots(report_.factor.pivots_replaced) +
