@@ -1,6 +1,8 @@
-// Factors of the factorized matrix and entries of its inverse in espalier::Solver.
+// Results that espalier::Solver takes from the factors: inertia, determinant, the factors themselves, and
+// entries of the inverse.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 #include "analysis/checks.hpp"
@@ -14,6 +16,28 @@
 #include "solver/solver_state.hpp"
 
 namespace espalier {
+
+template <class T> Inertia Solver<T>::State::inertia() {
+    require("inertia", {Need::factors, Need::complete});
+    require("the inertia", {Need::known_pivots});
+    if (system_->is_simplicial) return simplicial_.inertia();
+    return factor_.inertia();
+}
+
+// det A = det B (-1)^odd exp(log_factor), with the working system B (scaled_system.hpp).
+template <class T> Determinant<T> Solver<T>::State::determinant() {
+    require("determinant", {Need::all_eliminated, Need::complete});
+    // Replaced pivots are zero to working precision here.
+    if (report.factor.numerically_singular) return {T(0), -std::numeric_limits<double>::infinity()};
+    require("the determinant", {Need::known_pivots});
+    if (system_->is_simplicial) return simplicial_.determinant();
+    Determinant<T> const of_working = factor_.determinant();
+    return context_.on_root([&] {
+        ScaledSystem<T> const& system = analysis_->system;
+        return Determinant<T>{system.odd() ? -of_working.phase : of_working.phase,
+                              of_working.log_modulus + system.log_factor()};
+    });
+}
 
 template <class T> Factors<T> Solver<T>::State::factors() {
     require("factors", {Need::own_factors});
@@ -180,6 +204,8 @@ template <class T> void Solver<T>::State::check_diagonal(FunctionRef<T(Index)> e
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
+    template Inertia Solver<T>::State::inertia();                                                            \
+    template Determinant<T> Solver<T>::State::determinant();                                                 \
     template Factors<T> Solver<T>::State::factors();                                                         \
     template std::vector<T> Solver<T>::State::solve_half(std::span<T const>, bool);                          \
     template CscMatrix<T> Solver<T>::State::selected_inverse(CscMatrix<T> const&);                           \

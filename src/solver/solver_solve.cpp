@@ -307,72 +307,6 @@ template <class T> NullSpace<T> Solver<T>::State::null_space(CscMatrix<T> const&
     return space;
 }
 
-// Eliminates the interior unknowns. `own` receives the owned rows, from which expand() continues. Returns all
-// rows on process 0.
-template <class T>
-std::vector<T> Solver<T>::State::eliminate_interior(std::span<T const> b, std::vector<T>& own) {
-    expect_blocks(b.size(), "the right-hand side");
-    require_memory_of_columns({3 * call_.columns, 3 * call_.columns, 0, call_.columns}, "a condensation");
-    std::vector<T> whole = context_.on_all(
-        [&] { return context_.is_root() ? std::vector<T>(b.begin(), b.end()) : std::vector<T>(); });
-    if (call_.columns == 0) return whole;
-    own = vectors_->right_hand_sides(whole, call_.columns, call_.op);
-    vectors_->scaling().to_working(std::span<T>(own), call_.columns, call_.op);
-    factor_.condense(own, call_.columns, call_.op);
-    vectors_->return_solutions(own, whole, call_.columns, call_.op);
-    return whole;
-}
-
-template <class T> std::vector<T> Solver<T>::State::condense(std::span<T const> b) {
-    require("condense", {Need::schur});
-    Timer const timer;
-    SingleThreadedBlas const blas;
-    std::vector<T> own;
-    std::vector<T> const x = eliminate_interior(b, own);
-    std::vector<T> condensed;
-    context_.on_all([&] {
-        if (!context_.is_root()) return;
-        for (Index j = 0; j < call_.columns; ++j)
-            for (Index const i : analysis_->options.schur) condensed.push_back(x[j * system_->order + i]);
-    });
-    report_solve(timer);
-    return condensed;
-}
-
-template <class T> std::vector<T> Solver<T>::State::expand(std::span<T const> b, std::span<T const> x_schur) {
-    require("expand", {Need::schur});
-    context_.on_root([&] {
-        require_block(x_schur.size(), system_->kept, call_.columns, "the solution of the condensed system");
-    });
-    Timer const timer;
-    SingleThreadedBlas const blas;
-    Index const n = system_->order, columns = call_.columns;
-    std::vector<T> own;
-    std::vector<T> x = eliminate_interior(b, own);
-    if (columns == 0) return x;
-    // The owners of the kept unknowns replace the results of condense() by x_schur.
-    std::vector<Index> is_kept;
-    context_.on_root([&] {
-        is_kept.assign(n, 0);
-        for (Index s = 0; s < system_->kept; ++s) {
-            Index const i = analysis_->options.schur[s];
-            is_kept[i] = 1;
-            for (Index j = 0; j < columns; ++j) x[j * n + i] = x_schur[j * system_->kept + s];
-        }
-    });
-    std::vector<Index> const own_is_kept = vectors_->deal(is_kept);
-    std::vector<T> const given = vectors_->solutions(x, columns, call_.op);
-    Index const rows = std::ssize(own_is_kept);
-    for (Index j = 0; j < columns; ++j)
-        for (Index l = 0; l < rows; ++l)
-            if (own_is_kept[l] != 0) own[j * rows + l] = given[j * rows + l];
-    factor_.expand(own, columns, call_.op);
-    vectors_->scaling().from_working(std::span<T>(own), columns, call_.op);
-    vectors_->return_solutions(own, x, columns, call_.op);
-    report_solve(timer);
-    return x;
-}
-
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void Solver<T>::State::solve(std::span<T>, std::span<T const>, std::vector<T>*);                \
     template std::vector<T> Solver<T>::State::solve_rows(std::span<T const>, Index, MatrixOp);               \
@@ -382,8 +316,8 @@ template <class T> std::vector<T> Solver<T>::State::expand(std::span<T const> b,
                                                         std::span<T>, Index, MatrixOp);                      \
     template double Solver<T>::State::reciprocal_condition(CscMatrix<T> const&);                             \
     template NullSpace<T> Solver<T>::State::null_space(CscMatrix<T> const&);                                 \
-    template std::vector<T> Solver<T>::State::condense(std::span<T const>);                                  \
-    template std::vector<T> Solver<T>::State::expand(std::span<T const>, std::span<T const>);
+    template void Solver<T>::State::expect_blocks(std::size_t, char const*);                                 \
+    template void Solver<T>::State::report_solve(Timer const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier
