@@ -24,12 +24,10 @@ template <class T> void Solver<T>::factorize(CscMatrix<T> const& matrix) {
     state_->call("factorize", {}, [&] { state_->factorize(matrix); });
 }
 template <class T> std::vector<T> Solver<T>::solve(std::span<T const> b, Index nrhs, MatrixOp op) {
-    std::vector<T> x;
-    state_->call("solve", {nrhs, op}, [&] { state_->solve({}, b, &x); });
-    return x;
+    return state_->call("solve", {nrhs, op}, [&] { return state_->solve(b); });
 }
 template <class T> void Solver<T>::solve_in_place(std::span<T> x, Index nrhs, MatrixOp op) {
-    state_->call("solve", {nrhs, op}, [&] { state_->solve(x); });
+    state_->call("solve_in_place", {nrhs, op}, [&] { state_->solve_in_place(x); });
 }
 template <class T> std::vector<T> Solver<T>::solve_rows(std::span<T const> b, Index nrhs, MatrixOp op) {
     return state_->call("solve_rows", {nrhs, op}, [&] { return state_->solve_rows(b, nrhs, op); });

@@ -48,16 +48,23 @@ template <class T> void Solver<T>::State::expect_rows(std::size_t entries, Index
     vectors_->set_callers_rows(rows);
 }
 
-template <class T> void Solver<T>::State::solve(std::span<T> x, std::span<T const> b, std::vector<T>* made) {
+template <class T> void Solver<T>::State::begin_solve(std::size_t entries) {
     require("solve", {Need::all_eliminated});
-    expect_blocks(made ? b.size() : x.size(), "the right-hand side");
+    expect_blocks(entries, "the right-hand side");
     require_memory_of_solve();
-    context_.on_all([&] {
-        if (!made || !context_.is_root()) return;
-        made->assign(b.begin(), b.end());
-        x = *made;
-    });
+}
+
+template <class T> void Solver<T>::State::solve_in_place(std::span<T> x) {
+    begin_solve(x.size());
     solve_given(context_.is_root() ? x : std::span<T>());
+}
+
+template <class T> std::vector<T> Solver<T>::State::solve(std::span<T const> b) {
+    begin_solve(b.size());
+    if (!context_.is_root()) b = {};
+    std::vector<T> x = context_.on_all([&] { return std::vector<T>(b.begin(), b.end()); });
+    solve_given(x);
+    return x;
 }
 
 template <class T>
@@ -308,7 +315,8 @@ template <class T> NullSpace<T> Solver<T>::State::null_space(CscMatrix<T> const&
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template void Solver<T>::State::solve(std::span<T>, std::span<T const>, std::vector<T>*);                \
+    template void Solver<T>::State::solve_in_place(std::span<T>);                                            \
+    template std::vector<T> Solver<T>::State::solve(std::span<T const>);                                     \
     template std::vector<T> Solver<T>::State::solve_rows(std::span<T const>, Index, MatrixOp);               \
     template DenseMatrix<T> Solver<T>::State::solve_sparse(CscMatrix<T> const&);                             \
     template RefineReport Solver<T>::State::refine(CscMatrix<T> const&, std::span<T const>, std::span<T>);   \

@@ -93,8 +93,8 @@ template <class T> struct Solver<T>::State {
     // columns and op.
     void analyze(CscMatrix<T> const& matrix);
     void factorize(CscMatrix<T> const& matrix);
-    /// Solves in place in x, or in `made`, a copy of b, unless it is null.
-    void solve(std::span<T> x, std::span<T const> b = {}, std::vector<T>* made = nullptr);
+    void solve_in_place(std::span<T> x);
+    std::vector<T> solve(std::span<T const> b);
     std::vector<T> solve_rows(std::span<T const> b, Index columns, MatrixOp op);
     DenseMatrix<T> solve_sparse(CscMatrix<T> const& b);
     RefineReport refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x);
@@ -181,6 +181,7 @@ template <class T> struct Solver<T>::State {
     void use_matrix(CscMatrix<T> const& matrix, char const* what);
     std::optional<RefineReport> accept_given(CscMatrix<T> const& matrix, std::span<T const> b,
                                              std::span<T const> x);
+    void begin_solve(std::size_t entries);
     void solve_given(std::span<T> x);
     RefineReport refine_given(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x);
     [[nodiscard]] RefineOptions refine_options() const;
