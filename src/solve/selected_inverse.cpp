@@ -116,13 +116,13 @@ template <class T> class Inversion {
         MatrixView<T> const z = inverse_.diagonal(k), below = inverse_.below(k);
         MatrixView<T> const s = copy(factor_.below(k), panel_at(worker, 0));
         trsm<T>(Side::right, Uplo::lower, Op::none, diag, T(1), own, s);
-        subtract_from_zero(k, s, below, false, worker);
+        set_to_negative_product(k, s, below, false, worker);
         invert_diagonal(k, diag, z);
         if (form_.has_upper()) {
             MatrixView<T> const across = inverse_.upper(k); // Z_CR^T
             MatrixView<T> const s_upper = copy(factor_.upper(k), panel_at(worker, 1));
             trsm<T>(Side::right, Uplo::upper, Op::transpose, Diag::non_unit, T(1), own, s_upper);
-            subtract_from_zero(k, s_upper, across, true, worker);
+            set_to_negative_product(k, s_upper, across, true, worker);
             gemm<T>(Op::transpose, Op::none, T(-1), across, s, T(1), z);
         } else {
             gemm<T>(op_, Op::none, T(-1), s, below, T(1), z);
@@ -145,8 +145,8 @@ template <class T> class Inversion {
     }
 
     // z = -Z_RR s, or -Z_RR^T s if `transposed`. Idle workers compute pieces of columns of a large product.
-    void subtract_from_zero(CblkId k, MatrixView<T const> s, MatrixView<T> z, bool transposed,
-                            WorkerId worker) const {
+    void set_to_negative_product(CblkId k, MatrixView<T const> s, MatrixView<T> z, bool transposed,
+                                 WorkerId worker) const {
         double const flops = static_cast<double>(s.rows) * static_cast<double>(s.rows * s.cols);
         Index const most = std::min<Index>(std::max<Index>(1, s.cols / columns_of_piece), team_.size());
         auto const pieces =

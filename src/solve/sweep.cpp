@@ -28,7 +28,7 @@ Sweep<T>::Sweep(Factor<T> const& factor, FactorPlan const& plan, MatrixOp op, In
                 Interrupt* interrupt, Messaging const* messaging, Workspace* memory)
     : factor_(factor), structure_(factor.structure()), plan_(plan), form_(factor.form()),
       transposed_(form_.has_upper() && op != MatrixOp::none),
-      conjugate_a_(is_complex<T> && needs_conjugate(form_, op)),
+      solves_with_conjugate_(is_complex<T> && needs_conjugate(form_, op)),
       backward_op_(form_.has_upper() && !transposed_ ? Op::none
                    : form_.conjugate()               ? Op::adjoint
                                                      : Op::transpose),
@@ -74,7 +74,7 @@ void Sweep<T>::run(std::span<T* const> columns, SweepPart part, SparseBlock<T> c
     part_ = part;
     sparse_ = sparse;
     vectors_ = static_cast<Index>(columns.size());
-    conjugated_ = vectors_ > 1 && is_complex<T> && form_.conjugate();
+    stores_adjoint_ = vectors_ > 1 && is_complex<T> && form_.conjugate();
     RunOptions options;
     options.interrupt = interrupt_;
     number_tasks();
@@ -327,7 +327,7 @@ template <class T> template <class Move> void Sweep<T>::move_rows(Index first, I
 }
 
 template <class T> void Sweep<T>::load_sparse(Index first, Index end) {
-    bool const conjugate = conjugate_a_ != conjugated_;
+    bool const conjugate = moves_conjugates();
     std::fill_n(x_ + first * vectors_, (end - first) * vectors_, T(0));
     auto const& entries = sparse_->entries;
     auto at =

@@ -79,16 +79,15 @@ template <class T> class Sweep {
     [[nodiscard]] RowBlock<T> sum_of_rows(SolveTask const& task) const;
     template <class Move> void move_rows(Index first, Index end, Move const& move);
     template <class Move> void move_all_rows(Move const& move);
+    /// Whether entries are conjugated between the columns of the caller and x_. With conj(A) in place of A,
+    /// x_ has the conjugate vectors; a block that is stored as Z = X^H has the conjugate entries.
+    [[nodiscard]] bool moves_conjugates() const { return solves_with_conjugate_ != stores_adjoint_; }
     /// How an entry moves from a column of the caller, and to it.
     [[nodiscard]] auto loading() const {
-        return [conjugates = conjugate_a_ != conjugated_](T& x, T const& given) {
-            x = conj_if(conjugates, given);
-        };
+        return [conjugates = moves_conjugates()](T& x, T const& given) { x = conj_if(conjugates, given); };
     }
     [[nodiscard]] auto storing() const {
-        return [conjugates = conjugate_a_ != conjugated_](T const& x, T& result) {
-            result = conj_if(conjugates, x);
-        };
+        return [conjugates = moves_conjugates()](T const& x, T& result) { result = conj_if(conjugates, x); };
     }
     void load_sparse(Index first, Index end);
 
@@ -145,11 +144,11 @@ template <class T> class Sweep {
     [[nodiscard]] bool is_reached(Branch const& branch) const;
     [[nodiscard]] Branch const& branch(BranchId b) const { return plan_.partition.branches[b]; }
     [[nodiscard]] RowBlock<T> rows(Index first, Index count) const {
-        return {{x_ + first * vectors_, vectors_, count, vectors_}, conjugated_};
+        return {{x_ + first * vectors_, vectors_, count, vectors_}, stores_adjoint_};
     }
     [[nodiscard]] RowBlock<T> rows_of(Cblk const& c) const { return rows(c.first_col, c.width()); }
     [[nodiscard]] RowBlock<T> block_at(T* memory, Index length) const {
-        return {{memory, vectors_, length, vectors_}, conjugated_};
+        return {{memory, vectors_, length, vectors_}, stores_adjoint_};
     }
     /// The result of the forward part of a cblk with delayed columns.
     [[nodiscard]] RowBlock<T> state(CblkId k) const {
@@ -171,7 +170,7 @@ template <class T> class Sweep {
     FactorPlan const& plan_;
     FactorForm form_;
     bool transposed_;                  ///< Solves with lu in which L and U exchange their roles.
-    bool conjugate_a_;                 ///< Solves with conj(A) in place of A.
+    bool solves_with_conjugate_;       ///< Whether conj(A) takes the place of A.
     Op backward_op_;                   ///< L^op, or Op::none for U.
     std::optional<TaskGraph> rehomed_; ///< The graph if tasks follow panels to other nodes than planned.
     WorkerTeam& team_;
@@ -202,7 +201,7 @@ template <class T> class Sweep {
     SweepNumbers numbers_;             ///< Numbers of tasks and messages, for a trace.
     Index vectors_ = 0;
     bool moves_at_once_ = false; ///< Whether all rows are loaded before and stored after the tasks.
-    bool conjugated_ = false; ///< Transposes the block (RowBlock), not A.
+    bool stores_adjoint_ = false; ///< RowBlock::conjugated of the blocks in x_.
 };
 
 } // namespace espalier
