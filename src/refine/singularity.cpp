@@ -142,6 +142,25 @@ template <class T> bool grows_as_singular(DistributedMatrix<T> const& a, std::sp
     return false;
 }
 
+template <class T> bool leaves_a_residual(DistributedMatrix<T> const& a, std::span<T const> b,
+                                          std::span<T const> x, Index nrhs, MatrixOp op) {
+    Index const m = a.rows().count();
+    std::vector<T> residual;
+    a.rows().reduction().all_succeed([&] { residual.resize(m); });
+    bool found = false;
+    for (Index j = 0; j < nrhs; ++j) {
+        auto const of_column = b.subspan(j * m, m);
+        std::ranges::copy(of_column, residual.begin());
+        a.multiply(op, T(-1), x.subspan(j * m, m), T(1), residual);
+        auto const norms = a.rows().reduction().max(2, [&](std::span<double> largest) {
+            largest[0] = infinity_norm(std::span<T const>(residual));
+            largest[1] = infinity_norm(of_column);
+        });
+        found = found || !(norms[0] <= 0.01 * norms[1]);
+    }
+    return found;
+}
+
 template <class T> bool probe_grows_as_singular(DistributedMatrix<T> const& a,
                                                 ApplyInverse<T> const& apply_inverse, Interrupt* interrupt) {
     std::vector<T> b, x;
@@ -213,6 +232,8 @@ FactorErrors errors_of_factors(DistributedMatrix<T> const& a, ApplyInverse<T> co
     template FactorErrors errors_of_factors<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&);         \
     template bool grows_as_singular<T>(DistributedMatrix<T> const&, std::span<T const>, std::span<T const>,  \
                                        Index, MatrixOp, bool);                                               \
+    template bool leaves_a_residual<T>(DistributedMatrix<T> const&, std::span<T const>, std::span<T const>,  \
+                                       Index, MatrixOp);                                                     \
     template bool probe_grows_as_singular<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&,            \
                                              Interrupt*);                                                    \
     template PivotRange relative_pivots<T>(DistributedMatrix<T> const&, bool, double, PivotRange const&,     \

@@ -49,6 +49,11 @@ template <class T> bool grows_as_singular(DistributedMatrix<T> const& a, std::sp
                                           std::span<T const> x, Index nrhs, MatrixOp op,
                                           bool is_solution = false);
 
+/// Whether the residual of a column exceeds a hundredth of b, which is not the rounding of A or b.
+/// Collective.
+template <class T> bool leaves_a_residual(DistributedMatrix<T> const& a, std::span<T const> b,
+                                          std::span<T const> x, Index nrhs, MatrixOp op);
+
 /// Tests growth for a random right-hand side, solved and refined with at most 50 iterations.
 /// weakest_direction() may miss null vectors whose entries differ greatly in size, but a random right-hand
 /// side almost always has a component along them. Collective.

@@ -10,7 +10,6 @@
 #include "core/timer.hpp"
 #include "distributed/backward_error.hpp"
 #include "matrix/convert.hpp"
-#include "matrix/norms.hpp"
 #include "refine/condition.hpp"
 #include "refine/singularity.hpp"
 
@@ -45,27 +44,6 @@ template <class T> BackwardErrors worst_errors(DistributedMatrix<T> const& matri
          backward_errors_of_columns<T>(matrix, x, b, columns, options.op, options.interrupt))
         worst.take_larger(errors);
     return worst;
-}
-
-/// Collective: whether the residual of a column exceeds a hundredth of b, which is not the rounding of A or
-/// b.
-template <class T> bool leaves_a_residual(DistributedMatrix<T> const& a, std::span<T const> b,
-                                          std::span<T const> x, Index columns, MatrixOp op) {
-    Index const m = a.rows().count();
-    std::vector<T> residual;
-    a.rows().reduction().all_succeed([&] { residual.resize(m); });
-    bool found = false;
-    for (Index j = 0; j < columns; ++j) {
-        auto const of_column = b.subspan(j * m, m);
-        std::ranges::copy(of_column, residual.begin());
-        a.multiply(op, T(-1), x.subspan(j * m, m), T(1), residual);
-        auto const norms = a.rows().reduction().max(2, [&](std::span<double> largest) {
-            largest[0] = infinity_norm(std::span<T const>(residual));
-            largest[1] = infinity_norm(of_column);
-        });
-        found = found || !(norms[0] <= 0.01 * norms[1]);
-    }
-    return found;
 }
 
 } // namespace
