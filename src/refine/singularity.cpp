@@ -178,6 +178,24 @@ template <class T> bool probe_grows_as_singular(DistributedMatrix<T> const& a,
     return grows_as_singular<T>(a, b, x, 1, MatrixOp::none);
 }
 
+template <class T> Singularity find_singularity(DistributedMatrix<T> const& a,
+                                                ApplyInverse<T> const& apply_inverse, Index pivots_replaced,
+                                                Interrupt* interrupt) {
+    auto const eps = static_cast<double>(epsilon<T>);
+    Singularity found;
+    WeakestDirection const weakest = weakest_direction<T>(a, apply_inverse);
+    if (weakest.is_finite)
+        found.condition_estimate = 1 / std::max(weakest.distance, eps); // rounding hides more
+    found.is_singular = weakest.template is_singular<T>();
+    if (!found.is_singular && pivots_replaced > 0 &&
+        probe_grows_as_singular<T>(a, apply_inverse, interrupt)) {
+        found.is_singular = true;
+        found.condition_estimate = 1 / eps;
+    }
+    found.lacks_unique_solutions = found.is_singular && pivots_replaced > 0;
+    return found;
+}
+
 template <class T>
 PivotRange relative_pivots(DistributedMatrix<T> const& b, bool cholesky, double enough, PivotRange const& own,
                            FunctionRef<PivotRange(std::span<double const> origin)> own_from) {
@@ -235,6 +253,8 @@ FactorErrors errors_of_factors(DistributedMatrix<T> const& a, ApplyInverse<T> co
     template bool leaves_a_residual<T>(DistributedMatrix<T> const&, std::span<T const>, std::span<T const>,  \
                                        Index, MatrixOp);                                                     \
     template bool probe_grows_as_singular<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&,            \
+                                             Interrupt*);                                                    \
+    template Singularity find_singularity<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&, Index,     \
                                              Interrupt*);                                                    \
     template PivotRange relative_pivots<T>(DistributedMatrix<T> const&, bool, double, PivotRange const&,     \
                                            FunctionRef<PivotRange(std::span<double const>)>);

@@ -13,6 +13,7 @@
 // accurate, and near 0 if A y is rounding error alone, as for a singular A.
 #pragma once
 
+#include <cmath>
 #include <span>
 
 #include "core/function_ref.hpp"
@@ -59,6 +60,26 @@ template <class T> bool leaves_a_residual(DistributedMatrix<T> const& a, std::sp
 /// side almost always has a component along them. Collective.
 template <class T> bool probe_grows_as_singular(DistributedMatrix<T> const& a,
                                                 ApplyInverse<T> const& apply_inverse, Interrupt* interrupt);
+
+/// The result of find_singularity().
+struct Singularity {
+    /// A lower bound of the componentwise condition number; 0 if not computed.
+    double condition_estimate = 0;
+    bool is_singular = false; ///< To working precision.
+    /// Solutions are not unique, because pivots of such a matrix were replaced, or a solution shows it.
+    bool lacks_unique_solutions = false;
+};
+
+/// Tests for singularity by weakest_direction(), and for factors with replaced pivots also by
+/// probe_grows_as_singular(). Collective.
+template <class T> Singularity find_singularity(DistributedMatrix<T> const& a,
+                                                ApplyInverse<T> const& apply_inverse, Index pivots_replaced,
+                                                Interrupt* interrupt);
+
+/// A relative pivot up to this size may be one of a singular matrix.
+inline double largest_suspicious_pivot(double roundoff) {
+    return 0.01 * std::sqrt(roundoff);
+}
 
 /// The range of the pivots of a factor of `b` relative to their origin: the diagonal entry for Cholesky, and
 /// the largest entry of the matrix otherwise. For Cholesky, diagonal entries are read only if they can

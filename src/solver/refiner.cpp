@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <vector>
 
-#include "core/random.hpp"
 #include "core/timer.hpp"
 #include "distributed/backward_error.hpp"
-#include "matrix/convert.hpp"
 #include "refine/condition.hpp"
 #include "refine/singularity.hpp"
 
@@ -20,16 +17,6 @@ namespace {
 // Above this condition number, a solution has hardly any correct digit even if its backward error is of the
 // order of rounding.
 template <class T> inline constexpr double ill_conditioned = 1e-6 / static_cast<double>(epsilon<T>);
-
-// A relative pivot up to this size may be one of a singular matrix.
-double too_small(double roundoff) {
-    return 0.01 * std::sqrt(roundoff);
-}
-
-// Entries that grow in the elimination come from small pivots, or end as large ones.
-bool has_unusual_size(PivotRange const& pivots) {
-    return !(pivots.smallest >= 1e-3 && pivots.largest <= 10);
-}
 
 void add_steps(RefineReport& report, int steps) {
     report.iterations += steps;
@@ -99,7 +86,8 @@ template <class T> ApplyInverse<T> Refiner<T>::inverse_of_matrix() const {
 // infinite if this error is large, so that a bound is not too small. `converges` becomes false after a
 // product that does not reach the tolerance.
 template <class T> ApplyInverse<T> Refiner<T>::refined_inverse(bool is_checked, bool& converges) const {
-    if (pivots_replaced_ == 0 && !has_growth() && inverse_.accuracy() == InverseAccuracy::full)
+    if (verdict_.pivots_replaced == 0 && !verdict_.has_growth() &&
+        inverse_.accuracy() == InverseAccuracy::full)
         return inverse_of_matrix();
     return [this, is_checked, &converges](std::span<T> block, Index columns, MatrixOp op) {
         vectors_.scaling().to_working(block, columns, op);
@@ -120,135 +108,24 @@ template <class T> ApplyInverse<T> Refiner<T>::refined_inverse(bool is_checked, 
     };
 }
 
-template <class T> bool Refiner<T>::is_suspicious(NumericFactor<T> const& factor, Index pivots_replaced,
-                                                  double roundoff, bool may_grow) const {
-    if (pivots_replaced > 0) return true;
-    PivotRange const pivots = factor.relative_pivots(*working_, too_small(roundoff));
-    if (pivots.smallest <= too_small(roundoff)) return true;
-    return may_grow && has_unusual_size(pivots) &&
-           !(espalier::errors_of_factors<T>(*working_, inverse_of_working()).backward <=
-             largest_stable_error * roundoff);
+template <class T> FactorExaminer<T> Refiner<T>::examiner() const {
+    return {context_, vectors_, *working_, inverse_of_working()};
 }
 
 template <class T> void Refiner<T>::examine(NumericFactor<T>& factor, Index pivots_replaced, bool may_grow,
                                             std::span<Index const> schur, CscMatrix<T> const& working) {
     forget_factors(pivots_replaced);
-    bool const is_whole = context_.on_root([&] { return schur.empty(); });
-    auto const measured = [&] {
-        return may_grow && is_whole ? espalier::errors_of_factors<T>(*working_, inverse_of_working())
-                                    : FactorErrors{};
-    };
-    if (pivots_replaced == 0) {
-        double const enough = too_small(static_cast<double>(epsilon<T>));
-        PivotRange const pivots = factor.relative_pivots(*working_, enough);
-        if (has_unusual_size(pivots)) errors_of_factors_ = measured();
-        if (pivots.smallest > enough) return;
-    } else if (FactorErrors const errors = measured(); !(errors.backward <= useless_error)) {
-        errors_of_factors_ = errors;
-    }
-    if (is_whole)
-        examine(*working_, inverse_of_working());
-    else
-        examine_interior(factor, schur, working);
+    verdict_ = examiner().examine(factor, pivots_replaced, may_grow, schur, working);
 }
 
 template <class T>
 void Refiner<T>::examine(double smallest_pivot, Index pivots_replaced, CscMatrix<T> const& working) {
     forget_factors(pivots_replaced);
-    if (pivots_replaced == 0 && smallest_pivot > too_small(static_cast<double>(epsilon<T>))) return;
+    double const suspicious = largest_suspicious_pivot(static_cast<double>(epsilon<T>));
+    if (pivots_replaced == 0 && smallest_pivot > suspicious) return;
     set_matrix(working);
-    examine(*working_, inverse_of_working());
-}
-
-template <class T>
-void Refiner<T>::examine(DistributedMatrix<T> const& block, ApplyInverse<T> const& inverse) {
-    auto const eps = static_cast<double>(epsilon<T>);
-    WeakestDirection const weakest = weakest_direction<T>(block, inverse);
-    if (weakest.is_finite)
-        singularity_.condition_estimate = 1 / std::max(weakest.distance, eps); // rounding hides more
-    singularity_.is_singular = weakest.template is_singular<T>();
-    if (!singularity_.is_singular && pivots_replaced_ > 0 &&
-        probe_grows_as_singular<T>(block, inverse, context_.interrupt())) {
-        singularity_.is_singular = true;
-        singularity_.condition_estimate = 1 / eps;
-    }
-    singularity_.lacks_unique_solutions = singularity_.is_singular && pivots_replaced_ > 0;
-}
-
-// condense() and expand() apply A_ii^-1 if the unknowns of the Schur complement are zero.
-template <class T> void Refiner<T>::examine_interior(NumericFactor<T>& factor, std::span<Index const> schur,
-                                                     CscMatrix<T> const& working) {
-    std::vector<Index> const number_in_interior = context_.on_all([&] {
-        std::vector<Index> numbers;
-        if (!context_.is_root()) return numbers;
-        numbers.assign(working.cols, 0);
-        for (Index const i : schur) numbers[i] = -1;
-        Index next = 0;
-        for (Index& number : numbers)
-            if (number == 0) number = next++;
-        return numbers;
-    });
-    std::vector<Index> const numbers = vectors_.deal(number_in_interior);
-    CscMatrix<T> block = context_.on_all([] { return CscMatrix<T>(); });
-    std::vector<Index> interior, own; // owned rows of the interior, and their numbers in it
-    context_.on_all([&] {
-        for (Index l = 0; l < std::ssize(numbers); ++l) {
-            if (numbers[l] < 0) continue;
-            interior.push_back(l);
-            own.push_back(numbers[l]);
-        }
-        if (context_.is_root()) block = interior_block(working, schur);
-    });
-    Index const rows = std::ssize(numbers), interior_rows = std::ssize(interior);
-    auto const apply = [&](std::span<T> x, Index columns, MatrixOp op) {
-        auto whole = context_.on_all([&] { return std::vector<T>(rows * columns, T(0)); });
-        auto const for_each = [&](auto const& visit) {
-            for (Index j = 0; j < columns; ++j)
-                for (Index k = 0; k < interior_rows; ++k)
-                    visit(x[j * interior_rows + k], whole[j * rows + interior[k]]);
-        };
-        for_each([](T from, T& to) { to = from; });
-        factor.condense(whole, columns, op);
-        for (Index j = 0; j < columns; ++j)
-            for (Index l = 0; l < rows; ++l)
-                if (numbers[l] < 0) whole[j * rows + l] = T(0);
-        factor.expand(whole, columns, op);
-        for_each([](T& to, T from) { to = from; });
-    };
-    ApplyInverse<T> const inverse = std::cref(apply); // needs no memory
-    if (context_.is_alone()) return examine(DistributedMatrix<T>(block), inverse);
-    DistributedRows const rows_of_interior(context_.comm(), std::move(own));
-    examine(DistributedMatrix<T>(rows_of_interior, context_.is_root() ? &block : nullptr), inverse);
-}
-
-// A random vector underestimates an error by more than a factor t with a probability of about 1/t; three
-// vectors do so with a probability of about 1/t^3.
-template <class T> double Refiner<T>::schur_error(NumericFactor<T>& factor, std::span<Index const> schur) {
-    constexpr Index columns = 3;
-    Index const k = std::ssize(schur), n = working_->order();
-    std::vector<T> v, whole_x, whole_b;
-    context_.on_all([&] {
-        for (Index i = 0; i < columns * k; ++i) { // small entries would hide errors of their columns
-            double const entry = SplitMix64::uniform_at(3, i, -1, 1) / 2;
-            v.push_back(T(static_cast<Real<T>>(entry < 0 ? entry - 0.5 : entry + 0.5)));
-        }
-        if (context_.is_root()) whole_x.resize(columns * n, T(0));
-        whole_b = whole_x;
-    });
-    for (Index c = 0; c < columns; ++c) {
-        std::span<T const> const part = std::span(v).subspan(c * k, k);
-        std::vector<T> const product = factor.schur_product(schur, part);
-        if (!context_.is_root()) continue;
-        for (Index s = 0; s < k; ++s) {
-            whole_x[c * n + schur[s]] = part[s];
-            whole_b[c * n + schur[s]] = product[s];
-        }
-    }
-    vectors_.set_callers_rows(context_.is_root() ? n : 0);
-    std::vector<T> x = vectors_.solutions(whole_x, columns, MatrixOp::none);
-    std::vector<T> const b = vectors_.right_hand_sides(whole_b, columns, MatrixOp::none);
-    factor.expand(x, columns);
-    return normwise_backward_error<T>(*working_, x, b, columns, MatrixOp::none);
+    verdict_.singularity =
+        find_singularity<T>(*working_, inverse_of_working(), pivots_replaced, context_.interrupt());
 }
 
 template <class T> RefineReport Refiner<T>::refine(std::span<T const> b, std::span<T> x, Index columns,
@@ -261,7 +138,7 @@ template <class T> RefineReport Refiner<T>::refine(std::span<T const> b, std::sp
         if (auto known = report_without_steps(b, x, columns, run)) return *std::move(known);
         return refine_scaled(b, x, columns, run);
     }();
-    if (report.converged && run.method == RefineMethod::automatic && !singularity_.is_singular &&
+    if (report.converged && run.method == RefineMethod::automatic && !verdict_.singularity.is_singular &&
         needs_better_rows(report.componentwise_error))
         improve_rows(b, x, columns, run, report);
     // Steps that are not measured one by one have the error after the last of them.
@@ -274,13 +151,14 @@ template <class T> RefineReport Refiner<T>::refine(std::span<T const> b, std::sp
 
 template <class T> bool Refiner<T>::wants_digits(RefineOptions const& options) const {
     return options.method == RefineMethod::automatic && options.max_iterations == 0 &&
-           !singularity_.is_singular && pivots_replaced_ == 0 &&
-           singularity_.condition_estimate > ill_conditioned<T>;
+           !verdict_.singularity.is_singular && verdict_.pivots_replaced == 0 &&
+           verdict_.singularity.condition_estimate > ill_conditioned<T>;
 }
 
 // Incomplete factors tell little about the pivots of the matrix.
 template <class T> bool Refiner<T>::may_be_singular() const {
-    return singularity_.is_singular || pivots_replaced_ > 0 || is_incomplete(inverse_.accuracy());
+    return verdict_.singularity.is_singular || verdict_.pivots_replaced > 0 ||
+           is_incomplete(inverse_.accuracy());
 }
 
 // Whether solutions may do without refinement. If the matrix may be singular, more is tested; see
@@ -424,7 +302,7 @@ template <class T> RefineReport Refiner<T>::refine_working(std::span<T const> b,
     RefineReport report = espalier::refine<T>(*working_, b, x, columns, inverse_of_working(), options);
     add_steps(report, steps);
     if (may_be_singular() && shows_singularity(b, x, columns, options.op, report.backward_error))
-        singularity_.lacks_unique_solutions = true;
+        verdict_.singularity.lacks_unique_solutions = true;
     return report;
 }
 
@@ -477,7 +355,8 @@ template <class T> ConditionEstimate Refiner<T>::reciprocal_condition() const {
     ConditionEstimate estimate =
         espalier::reciprocal_condition<T>(matrix, refined_inverse(false, converges), context_.interrupt());
     // The componentwise distance to a singular matrix is an upper bound of the normwise one.
-    if (singularity_.is_singular) return {std::min(estimate.rcond, 1 / singularity_.condition_estimate)};
+    if (verdict_.singularity.is_singular)
+        return {std::min(estimate.rcond, 1 / verdict_.singularity.condition_estimate)};
     estimate.is_sure = estimate.is_sure && converges;
     return estimate;
 }

@@ -16,24 +16,11 @@
 #include "refine/condition.hpp"
 #include "refine/null_space.hpp"
 #include "refine/refine.hpp"
-#include "refine/singularity.hpp"
-#include "solver/numeric_factor.hpp"
+#include "solver/factor_examiner.hpp"
 #include "solver/system_vectors.hpp"
 #include "solver/working_inverse.hpp"
 
 namespace espalier {
-
-/// The result of inverse iteration for a matrix with suspicious pivots.
-struct Singularity {
-    /// A lower bound of the componentwise condition number; 0 if not computed.
-    double condition_estimate = 0;
-    bool is_singular = false; ///< To working precision.
-    /// Solutions are not unique, because pivots of such a matrix were replaced, or a solution shows it.
-    bool lacks_unique_solutions = false;
-};
-
-/// Refinement with factors of this backward error hardly converges.
-inline constexpr double useless_error = 1e-3;
 
 template <class T> class Refiner {
   public:
@@ -47,35 +34,19 @@ template <class T> class Refiner {
     /// With one process: provides the memory of residuals, so that refine() does not wait for its pages.
     void prepare_residuals();
 
-    /// Collective: whether factors in lower precision, with this roundoff, may be useless, because of small
-    /// pivots or of growth, which Cholesky does not allow (`may_grow`).
-    [[nodiscard]] bool is_suspicious(NumericFactor<T> const& factor, Index pivots_replaced, double roundoff,
-                                     bool may_grow) const;
-    /// Collective, after a factorization: tests for singularity if pivots are suspicious, which takes four
-    /// solves. If process 0 passes the unknowns of a Schur complement, the interior block is tested. If
-    /// pivots suggest that entries grew, it measures the errors of the factors by one solve. With replaced
-    /// pivots, it keeps only errors that make the factors useless.
+    /// Collective: sets the verdict on the current factors by FactorExaminer::examine().
     void examine(NumericFactor<T>& factor, Index pivots_replaced, bool may_grow, std::span<Index const> schur,
                  CscMatrix<T> const& working);
     /// Tests factors without supernodes. Their smallest pivot is relative to scaled columns.
     void examine(double smallest_pivot, Index pivots_replaced, CscMatrix<T> const& working);
-    /// Collective: the normwise backward error of B [x_i; v] = [0; S v] for a random v, in the unknowns of
-    /// the Schur complement S that process 0 passes, and x_i from expand().
-    [[nodiscard]] double schur_error(NumericFactor<T>& factor, std::span<Index const> schur);
     /// Forgets what is known of earlier factors. The next ones have `pivots_replaced` replaced pivots.
     void forget_factors(Index pivots_replaced) {
-        singularity_ = {};
-        pivots_replaced_ = pivots_replaced;
-        errors_of_factors_ = {};
+        verdict_ = {pivots_replaced};
         given_needs_steps_ = rows_stay_ = false;
     }
-    /// The errors of a solution by the factors alone; 0 if there was no reason to measure or to keep them.
-    [[nodiscard]] FactorErrors const& errors_of_factors() const { return errors_of_factors_; }
-    /// Whether entries grew so much in the elimination that the factors belong to a perturbed matrix.
-    [[nodiscard]] bool has_growth() const {
-        return !(errors_of_factors_.backward <= largest_stable_error * static_cast<double>(epsilon<T>));
-    }
-    [[nodiscard]] Singularity const& singularity() const { return singularity_; }
+    [[nodiscard]] FactorVerdict<T> const& verdict() const { return verdict_; }
+    /// Examines the current factors of the working system.
+    [[nodiscard]] FactorExaminer<T> examiner() const;
     /// The bytes on this process for the errors of `columns` columns.
     [[nodiscard]] std::uint64_t error_bytes(Index columns) const {
         return callers_matrix().residual_bytes(columns);
@@ -105,17 +76,11 @@ template <class T> class Refiner {
     void apply_inverse(std::span<T> block, Index columns, MatrixOp op) const;
 
   private:
-    // In multiples of epsilon.
-    static constexpr double largest_stable_error = 1000;
-
     [[nodiscard]] bool is_scaled() const { return vectors_.scaling().is_scaled; }
     [[nodiscard]] DistributedMatrix<T> const& callers_matrix() const;
     [[nodiscard]] ApplyInverse<T> inverse_of_working() const;
     [[nodiscard]] ApplyInverse<T> inverse_of_matrix() const;
     [[nodiscard]] ApplyInverse<T> refined_inverse(bool is_checked, bool& converges) const;
-    void examine(DistributedMatrix<T> const& block, ApplyInverse<T> const& inverse);
-    void examine_interior(NumericFactor<T>& factor, std::span<Index const> schur,
-                          CscMatrix<T> const& working);
     [[nodiscard]] bool wants_digits(RefineOptions const& options) const;
     [[nodiscard]] bool may_be_singular() const;
     [[nodiscard]] bool shows_singularity(std::span<T const> b, std::span<T const> x, Index columns,
@@ -146,10 +111,8 @@ template <class T> class Refiner {
     GivenResidual<T> given_;
     bool given_needs_steps_ = false; // known from a solution with these factors
     bool rows_stay_ = false;         // whether such a solution kept its componentwise error
-    Index pivots_replaced_ = 0;
-    FactorErrors errors_of_factors_;
+    FactorVerdict<T> verdict_;
     std::uint64_t vector_bytes_ = 0;
-    Singularity singularity_;
 };
 
 } // namespace espalier

@@ -30,7 +30,7 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
         return;
     }
     bool const is_poor = last.problem || report.factor.pivots_replaced > 2 * unavoidable_pivots_ ||
-                         (refiner_->has_growth() && last.error > 100 * unavoidable_error_);
+                         (refiner_->verdict().has_growth() && last.error > 100 * unavoidable_error_);
     bool const is_stale = context_.on_root(
         [&] { return is_poor && analysis_->has_stale_scaling(matrix, context_.interrupt()); });
     if (is_stale) {
@@ -63,7 +63,7 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
 template <class T> auto Solver<T>::State::attempt(CscMatrix<T> const& matrix, FactorDemand const& demand)
     -> Attempt {
     std::optional<Error> const problem = error_of([&] { factorize_values(matrix, demand); });
-    if (!problem) return {{}, refiner_->errors_of_factors().backward, report.factor.pivots_replaced};
+    if (!problem) return {{}, refiner_->verdict().errors.backward, report.factor.pivots_replaced};
     bool const is_wrong_kind =
         problem->status() == Status::not_positive_definite && system_->is_simplicial && system_->chooses;
     if (problem->status() != Status::singular && problem->status() != Status::inaccurate && !is_wrong_kind)
@@ -91,7 +91,7 @@ template <class T> void Solver<T>::State::analyze_again(CscMatrix<T> const& matr
 // Whether the factorization without supernodes failed or is doubtful, so that another one has to follow.
 template <class T> bool Solver<T>::State::must_change(Attempt const& attempt) const {
     bool const is_doubtful =
-        attempt.problem || report.factor.pivots_replaced > 0 || refiner_->singularity().is_singular;
+        attempt.problem || report.factor.pivots_replaced > 0 || refiner_->verdict().singularity.is_singular;
     return is_doubtful && (analysis_->options.supernodes == Toggle::automatic || simplicial_.is_ldl());
 }
 
@@ -188,7 +188,7 @@ template <class T> void Solver<T>::State::factorize_simplicial(CscMatrix<T> cons
     report.factorization = form_.kind;
     compute_simplicial(matrix);
     refiner_->examine(simplicial_.smallest_pivot(), report.factor.pivots_replaced, matrix);
-    report_singularity<T>(refiner_->singularity(), system_->kept, report.factor, notes_);
+    report_singularity<T>(refiner_->verdict().singularity, system_->kept, report.factor, notes_);
     report.factor.total_s = timer.seconds();
     report.factor.assembly_s = report.factor.total_s - report.factor.time_s;
     if (options.condition) {

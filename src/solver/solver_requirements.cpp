@@ -52,7 +52,8 @@ template <class T> void Solver<T>::State::require(char const* what, std::initial
         case Need::known_pivots: {
             // The signs and sizes of replaced pivots are lost. If the matrix is singular, they are zeros.
             Index const replaced = report.factor.pivots_replaced;
-            demand(replaced == 0 || (may_have_delayed && refiner_->singularity().lacks_unique_solutions),
+            demand(replaced == 0 ||
+                       (may_have_delayed && refiner_->verdict().singularity.lacks_unique_solutions),
                    Status::inaccurate, "{} is not known, because {} replaced{}", what,
                    counted(replaced, "pivot was", "pivots were"),
                    may_have_delayed ? ", and it is not certain that the matrix is singular; factorize with "
@@ -67,8 +68,8 @@ template <class T> void Solver<T>::State::require(char const* what, std::initial
             // columns no better factors are available, so an error of 0.1 is accepted, at which the signs of
             // the pivots are still right.
             double const most = may_have_delayed ? 0.1 : 1e-5;
-            double const error = refiner_->errors_of_factors().forward;
-            demand(!refiner_->has_growth() || error <= most, Status::inaccurate,
+            double const error = refiner_->verdict().errors.forward;
+            demand(!refiner_->verdict().has_growth() || error <= most, Status::inaccurate,
                    "{} is not known, because solutions with these factors have an error of {:.1e}; factorize "
                    "with pivoting delayed or auto, or with matching on",
                    what, error);

@@ -205,7 +205,7 @@ template <class T> RefineReport Solver<T>::State::refine_given(CscMatrix<T> cons
         vectors_->return_solutions(own_x, x, call_.columns, call_.op); // returns the best iterates
         if (problem) throw *problem;
     }
-    report.factor.numerically_singular = refiner_->singularity().lacks_unique_solutions;
+    report.factor.numerically_singular = refiner_->verdict().singularity.lacks_unique_solutions;
     if (report.factor.numerically_singular) report.refine.status = Status::singular;
     report.peak_memory_bytes = context_.on_all([&] { return peak_memory(); });
     return context_.is_alone() ? report.refine : context_.on_root([&] { return report; }).refine;
@@ -261,7 +261,7 @@ template <class T> void Solver<T>::State::report_applications() {
 // unique.
 template <class T> void Solver<T>::State::bound_forward_error(std::span<T const> b, std::span<T const> x) {
     if (options.condition)
-        report.refine.forward_error = refiner_->singularity().lacks_unique_solutions
+        report.refine.forward_error = refiner_->verdict().singularity.lacks_unique_solutions
                                           ? std::numeric_limits<double>::infinity()
                                           : refiner_->forward_error(b, x, call_.columns, call_.op);
 }

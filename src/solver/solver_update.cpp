@@ -61,7 +61,7 @@ Solver<T>::State::change_factors(CscMatrix<T> const& changed, CscMatrix<T> const
     if (system_->is_simplicial || !factor_.can_update())
         return "an update in place needs symmetric factors with supernodes and without delayed columns";
     if (report.factor.pivots_replaced > 0) return "some pivots were replaced";
-    if (refiner_->has_growth()) return "the factors are inaccurate";
+    if (refiner_->verdict().has_growth()) return "the factors are inaccurate";
     // A symmetric matrix changes by W W^T, but the factors of a Hermitian one can only be changed by W W^H.
     bool const is_real = std::ranges::all_of(w.values, [](T value) { return imag_part(value) == 0; });
     if (changed.symmetry == Symmetry::symmetric && form_.conjugate() && !is_real)

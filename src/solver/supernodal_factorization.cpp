@@ -75,9 +75,9 @@ template <class T> bool SupernodalFactorization<T>::factorize_narrow(CscMatrix<T
     std::string reason;
     try {
         attempt(working, true, usual_pivots());
-        if (needs_pivots() || (!system_.allow_singular &&
-                               refiner_.is_suspicious(factor_, report_.factor.pivots_replaced,
-                                                      static_cast<double>(epsilon<Low>), may_grow())))
+        if (needs_pivots() || (!system_.allow_singular && refiner_.examiner().is_suspicious(
+                                                              factor_, report_.factor.pivots_replaced,
+                                                              static_cast<double>(epsilon<Low>), may_grow())))
             context_.on_all([&] { reason = "pivots are too small for it"; });
     } catch (Error const& error) {
         if (error.status() == Status::cancelled || error.status() == Status::out_of_memory) throw;
@@ -131,7 +131,7 @@ void SupernodalFactorization<T>::factorize_delayed(CscMatrix<T> const& working,
 template <class T>
 void SupernodalFactorization<T>::keep_small_pivots(CscMatrix<T> const& working, PivotChoice const& pivots) {
     bool const may_keep = may_have_delayed_ && system_.kept == 0 && report_.factor.pivots_replaced > 0 &&
-                          !refiner_.singularity().is_singular;
+                          !refiner_.verdict().singularity.is_singular;
     if (!context_.on_root([&] { return may_keep && options_.pivot_threshold < 0; })) return;
     notes_.add_made_by([&] {
         return replaced_pivots(report_.factor.pivots_replaced) +
@@ -154,7 +154,7 @@ template <class T> void SupernodalFactorization<T>::check_schur_complement(CscMa
     double const tolerance = effective_tolerance<T>(options_.tolerance);
     double& error = report_.factor.schur_error;
     auto const is_good = [&] {
-        error = refiner_.schur_error(factor_, kept_unknowns());
+        error = refiner_.examiner().schur_error(factor_, kept_unknowns());
         return error <= tolerance;
     };
     if (is_good()) return;
@@ -171,11 +171,11 @@ template <class T> void SupernodalFactorization<T>::check_schur_complement(CscMa
 
 template <class T> void SupernodalFactorization<T>::examine(CscMatrix<T> const& working) {
     refiner_.examine(factor_, report_.factor.pivots_replaced, may_grow(), kept_unknowns(), working);
-    report_singularity<T>(refiner_.singularity(), system_.kept, report_.factor, notes_);
+    report_singularity<T>(refiner_.verdict().singularity, system_.kept, report_.factor, notes_);
 }
 
 template <class T> bool SupernodalFactorization<T>::has_avoidable_pivots() const {
-    bool const is_perturbed = report_.factor.pivots_replaced > 0 || refiner_.has_growth();
+    bool const is_perturbed = report_.factor.pivots_replaced > 0 || refiner_.verdict().has_growth();
     return system_.kept == 0 && is_perturbed && !may_have_delayed_ && can_delay();
 }
 
@@ -195,7 +195,7 @@ std::string SupernodalFactorization<T>::unknown_with_these_pivots(std::string_vi
     Index const replaced = report_.factor.pivots_replaced;
     return fmt::format("{} not known: {}", what,
                        replaced > 0 ? replaced_pivots(replaced)
-                                    : inaccurate_factors(refiner_.errors_of_factors().backward, 0));
+                                    : inaccurate_factors(refiner_.verdict().errors.backward, 0));
 }
 
 // The unknowns of a Schur complement on process 0; empty on other processes.

@@ -1,6 +1,6 @@
 // The factorizations with supernodes of an analyzed system: which precision and which pivots are tried, in
-// which order, and why. NumericFactor computes each of them, and Refiner examines the factors. Every attempt
-// after the first one has a note.
+// which order, and why. NumericFactor computes each of them, and FactorExaminer examines the factors. Every
+// attempt after the first one has a note.
 //
 //     1. lower precision, if Options::mixed_precision is set;
 //     2. the pivoting of the options, if the factors of 1 are not accurate enough;

@@ -326,8 +326,8 @@ TEST(Refiner, NoticesThatReplacedPivotsBelongToASingularMatrix) {
         bool const is_singular = a == &singular;
         EXPECT_EQ(factorized.results.front().stats.pivots_replaced, is_singular ? 1 : 0);
         refiner.examine(factorized.factor, is_singular ? 1 : 0, true, {}, factorized.working);
-        EXPECT_EQ(refiner.singularity().lacks_unique_solutions, is_singular);
-        EXPECT_EQ(refiner.singularity().condition_estimate > 1e12, is_singular);
+        EXPECT_EQ(refiner.verdict().singularity.lacks_unique_solutions, is_singular);
+        EXPECT_EQ(refiner.verdict().singularity.condition_estimate > 1e12, is_singular);
     }
 }
 
