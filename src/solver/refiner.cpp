@@ -271,7 +271,7 @@ template <class T> void Refiner<T>::improve_rows(std::span<T const> b, std::span
     }
     add_steps(report, steps);
     BackwardErrors const errors = worst_errors<T>(callers_matrix(), x, b, columns, options);
-    double const tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
+    double const tolerance = effective_tolerance<T>(options.tolerance);
     if (errors.normwise <= tolerance) {
         report.backward_error = errors.normwise;
         report.componentwise_error = errors.componentwise;

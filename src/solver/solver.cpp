@@ -27,7 +27,7 @@ template <class T> std::vector<T> Solver<T>::solve(std::span<T const> b, Index n
     return state_->call("solve", {nrhs, op}, [&] { return state_->solve(b); });
 }
 template <class T> void Solver<T>::solve_in_place(std::span<T> x, Index nrhs, MatrixOp op) {
-    state_->call("solve_in_place", {nrhs, op}, [&] { state_->solve_in_place(x); });
+    state_->call("solve", {nrhs, op}, [&] { state_->solve_in_place(x); });
 }
 template <class T> std::vector<T> Solver<T>::solve_rows(std::span<T const> b, Index nrhs, MatrixOp op) {
     return state_->call("solve_rows", {nrhs, op}, [&] { return state_->solve_rows(b, nrhs, op); });

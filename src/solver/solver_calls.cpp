@@ -136,7 +136,6 @@ template <class T> void Solver<T>::State::take_part(std::string_view name) {
     if (name == "analyze") return analyze(none);
     if (name == "factorize") return factorize(none);
     if (name == "solve") return (void)solve({});
-    if (name == "solve_in_place") return solve_in_place({});
     if (name == "solve_rows") return (void)solve_rows({}, call_.columns, call_.op);
     if (name == "refine") return (void)refine(none, {}, {});
     if (name == "refine_rows") return (void)refine_rows(none, {}, {}, call_.columns, call_.op);

@@ -56,6 +56,7 @@ template <class T> void Solver<T>::State::begin_solve(std::size_t entries) {
 
 template <class T> void Solver<T>::State::solve_in_place(std::span<T> x) {
     begin_solve(x.size());
+    context_.on_all([] {}); // other processes may call solve(), which copies b here
     solve_given(context_.is_root() ? x : std::span<T>());
 }
 
