@@ -74,7 +74,7 @@ template <class T> struct Analysis {
 
     [[nodiscard]] Planned planned() const { return {structure, plan, needs}; }
     /// The needs of each process, for plans of `blocks`, a structure that split() returned.
-    [[nodiscard]] std::vector<Needs> needs_of(BlockStructure const& blocks, ProcessPlans const& plans) const;
+    [[nodiscard]] std::vector<Needs> needs_of(BlockStructure const& blocks, ProcessPlans const& of_all) const;
 
     [[nodiscard]] bool is_simplicial() const { return simplicial_lu || simplicial_ldl; }
     /// The settings for the plan of a factorization on one of these machines. Error{cancelled}.

@@ -10,14 +10,14 @@
 
 namespace espalier {
 
-template <class T> auto Analysis<T>::needs_of(BlockStructure const& blocks, ProcessPlans const& plans) const
+template <class T> auto Analysis<T>::needs_of(BlockStructure const& blocks, ProcessPlans const& of_all) const
     -> std::vector<Needs> {
     std::vector<Needs> result;
-    bool const alone = plans.of_process.size() == 1;
-    for (std::size_t p = 0; p < plans.of_process.size(); ++p) {
-        BlockStructure const& own = alone ? blocks : plans.structures[p];
+    bool const alone = of_all.of_process.size() == 1;
+    for (std::size_t p = 0; p < of_all.of_process.size(); ++p) {
+        BlockStructure const& own = alone ? blocks : of_all.structures[p];
         Index const rows = alone ? blocks.n : std::ssize(own.unknowns);
-        result.push_back({structure_bytes(own), solve_workspace_bytes(own, plans.of_process[p], 1), rows});
+        result.push_back({structure_bytes(own), solve_workspace_bytes(own, of_all.of_process[p], 1), rows});
     }
     Needs& root = result.front();
     root.structure_bytes += bytes_of(supernodal);

@@ -19,8 +19,8 @@ inline constexpr BlockRow rows_per_block = 32768;
 
 /// Whether the rows of a pattern, L and U together, are so long on average that they keep their order.
 [[nodiscard]] inline bool has_long_rows(RowPattern const& pattern) {
-    constexpr Offset long_row = 64; // blocks
-    return pattern.num_blocks() >= long_row * pattern.num_rows;
+    constexpr Offset many_blocks = 64;
+    return pattern.num_blocks() >= many_blocks * pattern.num_rows;
 }
 
 /// Arrays of an ExecutionOrder, to which all threads write.

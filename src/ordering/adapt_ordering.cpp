@@ -13,12 +13,11 @@ namespace {
 // A rooted tree with nodes in postorder. The last node is a root above all others.
 class Tree {
   public:
-    explicit Tree(std::vector<Index> parents)
-        : parent_(std::move(parents)), first_(parent_.size() + 1), depth_(first_.size(), 0),
-          jump_(first_.size()) {
-        for (Index& p : parent_)
-            if (p < 0) p = root();
-        parent_.push_back(root());
+    explicit Tree(std::vector<Index> const& parents)
+        : parent_(parents.size() + 1), first_(parent_.size()), depth_(parent_.size(), 0),
+          jump_(parent_.size()) {
+        for (Index k = 0; k < root(); ++k) parent_[k] = parents[k] < 0 ? root() : parents[k];
+        parent_[root()] = root();
         for (Index k = 0; k < size(); ++k) first_[k] = k;
         for (Index k = 0; k < root(); ++k) first_[parent_[k]] = std::min(first_[parent_[k]], first_[k]);
         jump_[root()] = root();

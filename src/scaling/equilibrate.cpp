@@ -69,9 +69,9 @@ template <class T> void sweep(CscMatrix<T> const& a, Logs const& logs, Logs& row
     for (int k = 0; k < max_sweeps && worst > tolerance; ++k) {
         Logs row_maxima(a.rows, minus_infinity), column_maxima(a.cols, minus_infinity);
         for (Index j = 0; j < a.cols; ++j)
-            for (Offset k : a.entries_of(j)) {
-                Index const i = a.row_ind[k];
-                float const log = logs[k] + (rows[i] + columns[j]);
+            for (Offset p : a.entries_of(j)) {
+                Index const i = a.row_ind[p];
+                float const log = logs[p] + (rows[i] + columns[j]);
                 row_maxima[i] = std::max(row_maxima[i], log);
                 column_maxima[j] = std::max(column_maxima[j], log);
             }
