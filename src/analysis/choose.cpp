@@ -43,7 +43,7 @@ bool fits(Factorization kind, Symmetry symmetry, bool real_values) {
     return real_values || (symmetry == Symmetry::hermitian) == wants_hermitian;
 }
 
-// What a matrix is that may be factorized by llh.
+// The name, for notes, of the symmetry that llh requires.
 template <class T> constexpr char const* self_adjoint_kind = is_complex<T> ? "Hermitian" : "symmetric";
 
 template <class T> FactorizationChoice choose(CscMatrix<T> const& a, Factorization asked) {

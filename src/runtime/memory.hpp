@@ -36,8 +36,8 @@ class Arena {
     /// afterwards. On a machine with one NUMA node, small ones come from the heap and are aligned to cache
     /// lines only. New pages remain untouched, and the arena is then fresh(). Errors as above.
     static Arena of_kept_or_new_pages(std::size_t bytes, Allocation allocation);
-    /// As of_kept_or_new_pages(), but the first new pages are touched, which tells whether huge pages are
-    /// fast.
+    /// Does the same and touches the first pages if they are new. The time of these touches shows whether
+    /// huge pages are fast, and the rest of the arena gets huge or small pages accordingly.
     static Arena of_kept_pages(std::size_t bytes, Allocation allocation);
     /// Gives up the memory, and returns it: for a large arena whole huge pages, which keep_pages() takes.
     std::byte* release();

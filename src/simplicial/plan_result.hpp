@@ -1,4 +1,4 @@
-// What the planners of factorizations without supernodes return.
+// The planners of factorizations without supernodes return a plan, or the reason why there is none.
 #pragma once
 
 #include <optional>

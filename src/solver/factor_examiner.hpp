@@ -18,7 +18,7 @@ namespace espalier {
 /// Factors of a larger backward error, in multiples of epsilon, belong to a perturbed matrix.
 inline constexpr double largest_stable_error = 1000;
 
-/// What is known of factors.
+/// The results of the tests of a factorization.
 template <class T> struct FactorVerdict {
     Index pivots_replaced = 0;
     /// The errors of a solution by the factors alone; 0 if there was no reason to measure or to keep them.
