@@ -13,6 +13,11 @@ namespace {
 using Positions = std::vector<std::int32_t>;
 
 // Finds augmenting paths. A path alternates between columns and the rows that are matched to others.
+//
+// The searches of a phase skip the columns that an earlier search of the phase has visited. So a phase takes
+// linear time, and its paths do not cross. The columns that find no path try again in the next phase, until a
+// phase finds no path at all. Odd phases look at the rows of a column in the opposite order, so that the same
+// detours are not made again.
 class Matcher {
   public:
     explicit Matcher(PatternView const& pattern)
@@ -22,11 +27,15 @@ class Matcher {
     std::optional<Positions> run() {
         if (match_diagonal() == n_) return std::move(row_of_);
         column_of_ = row_of_; // they are equal on the diagonal
-        seen_.assign(n_, -1);
-        lookahead_.assign(pattern_.ptr.begin(), pattern_.ptr.end() - 1);
-        next_.resize(n_);
-        for (std::int32_t j = 0; j < n_; ++j)
-            if (row_of_[j] < 0 && !augment(j)) return std::nullopt;
+        Positions unmatched = match_in_one_step();
+        if (unmatched.empty()) return std::move(row_of_);
+        phase_of_.assign(n_, -1);
+        num_searched_.resize(n_);
+        for (std::size_t before = 0; before != unmatched.size(); ++phase_) {
+            before = unmatched.size();
+            std::erase_if(unmatched, [&](std::int32_t j) { return augment(j); });
+            if (work_ < 0) return std::nullopt;
+        }
         return std::move(row_of_);
     }
 
@@ -35,12 +44,29 @@ class Matcher {
     std::int32_t match_diagonal() {
         std::int32_t matched = 0;
         for (std::int32_t j = 0; j < n_; ++j) {
-            auto const rows = pattern_.ind.subspan(pattern_.ptr[j], pattern_.ptr[j + 1] - pattern_.ptr[j]);
-            if (!std::binary_search(rows.begin(), rows.end(), Index(j))) continue;
+            if (!std::ranges::binary_search(rows(j), Index(j))) continue;
             row_of_[j] = j;
             ++matched;
         }
         return matched;
+    }
+
+    // Returns the columns that have no unmatched row.
+    Positions match_in_one_step() {
+        Positions unmatched;
+        lookahead_.assign(pattern_.ptr.begin(), pattern_.ptr.end() - 1);
+        for (std::int32_t j = 0; j < n_; ++j) {
+            if (row_of_[j] >= 0) continue;
+            if (std::int32_t const row = unmatched_row(j); row >= 0)
+                match(row, j);
+            else
+                unmatched.push_back(j);
+        }
+        return unmatched;
+    }
+
+    std::span<Index const> rows(std::int32_t j) const {
+        return pattern_.ind.subspan(pattern_.ptr[j], pattern_.ptr[j + 1] - pattern_.ptr[j]);
     }
 
     void match(std::int32_t row, std::int32_t column) {
@@ -56,33 +82,45 @@ class Matcher {
         return -1;
     }
 
-    // Searches a path from column `root` depth first. Returns false if the time is over.
+    // Searches a path from column `root` depth first. Returns false if there is none, or if the time is over.
     bool augment(std::int32_t root) {
         path_.clear();
-        enter(root, root);
-        while (!path_.empty()) {
+        enter(root);
+        while (!path_.empty() && work_ >= 0) {
             std::int32_t const j = path_.back();
             if (std::int32_t const row = unmatched_row(j); row >= 0) {
                 turn(row);
                 return true;
             }
-            Offset& p = next_[j];
-            Offset const first = p;
-            while (p < pattern_.ptr[j + 1] && seen_[column_of_[pattern_.ind[p]]] == root) ++p;
-            work_ -= p - first + 1;
-            if (work_ < 0) return false;
-            if (p < pattern_.ptr[j + 1])
-                enter(column_of_[pattern_.ind[p]], root);
+            if (std::int32_t const next = next_column(j); next >= 0)
+                enter(next);
             else
                 path_.pop_back();
         }
-        return true; // there is no path, and the column remains unmatched
+        return false;
     }
 
-    void enter(std::int32_t j, std::int32_t root) {
-        seen_[j] = root;
-        next_[j] = pattern_.ptr[j];
+    void enter(std::int32_t j) {
+        phase_of_[j] = phase_;
+        num_searched_[j] = 0;
         path_.push_back(j);
+    }
+
+    // The column of the next row of column j, if this phase has not visited it; -1 if there is none.
+    std::int32_t next_column(std::int32_t j) {
+        auto const rows_of_j = rows(j);
+        bool const ascending = phase_ % 2 == 0;
+        Offset const first = num_searched_[j], end = std::ssize(rows_of_j);
+        std::int32_t next = -1;
+        Offset k = first;
+        while (k < end && next < 0) {
+            std::int32_t const column = column_of_[rows_of_j[ascending ? k : end - 1 - k]];
+            if (phase_of_[column] != phase_) next = column;
+            ++k;
+        }
+        num_searched_[j] = k;
+        work_ -= k - first + 1;
+        return next;
     }
 
     // Matches each column of the path to the row that leads to the next one, and the last one to `row`.
@@ -98,8 +136,11 @@ class Matcher {
 
     PatternView const& pattern_;
     std::int32_t n_;
-    Positions row_of_, column_of_, seen_, path_;
-    std::vector<Offset> lookahead_, next_;
+    std::int32_t phase_ = 0;
+    Positions row_of_, column_of_, path_;
+    Positions phase_of_;               // The last phase that visited each column.
+    std::vector<Offset> lookahead_;    // Entries of each column before this position have no unmatched row.
+    std::vector<Offset> num_searched_; // Rows of each visited column.
     Offset work_;
 };
 

@@ -2,9 +2,9 @@
 // rows and one of its columns with entries on the whole diagonal (if there are such orders), in which the
 // diagonal blocks cannot be divided further. Only these blocks need a factorization.
 //
-// The rows come from a maximum matching of rows and columns by augmenting paths with lookahead (Duff 1981,
-// MC21). The blocks are the strongly connected components of the graph of the matched matrix (Tarjan 1972;
-// Duff and Reid 1978).
+// The rows come from a maximum matching of rows and columns by disjoint augmenting paths with lookahead
+// (Pothen and Fan 1990; with alternating directions: Duff, Kaya and Uçar 2011). The blocks are the strongly
+// connected components of the graph of the matched matrix (Tarjan 1972; Duff and Reid 1978).
 #pragma once
 
 #include <cstdint>

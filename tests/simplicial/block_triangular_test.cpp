@@ -88,6 +88,68 @@ TEST(BlockTriangular, NeedsAugmentingPathsThroughAllColumns) {
     EXPECT_EQ(form->num_blocks(), n);
 }
 
+// The size of a maximum matching by one search per column, without lookahead.
+Index matching_size(CscMatrix<double> const& a) {
+    Index const n = a.cols;
+    std::vector<Index> column_of(n, -1);
+    std::vector<bool> seen;
+    auto const search = [&](auto const& self, Index j) -> bool {
+        for (Offset const p : a.entries_of(j)) {
+            Index const i = a.row_ind[p];
+            if (seen[i]) continue;
+            seen[i] = true;
+            if (column_of[i] >= 0 && !self(self, column_of[i])) continue;
+            column_of[i] = j;
+            return true;
+        }
+        return false;
+    };
+    Index size = 0;
+    for (Index j = 0; j < n; ++j) {
+        seen.assign(n, false);
+        size += search(search, j);
+    }
+    return size;
+}
+
+TEST(BlockTriangular, MatchesAsManyColumnsAsSingleSearches) {
+    SplitMix64 random(5);
+    for (int round = 0; round < 300; ++round) {
+        Index const n = 1 + random.below(40);
+        std::set<std::pair<Index, Index>> places;
+        for (Index k = random.below(3 * n); k >= 0; --k) places.insert({random.below(n), random.below(n)});
+        auto const a = fill_pattern<double>(n, places, 1);
+        auto const row_of = maximum_matching(pattern_of(a));
+        ASSERT_TRUE(row_of);
+        std::set<std::int32_t> rows;
+        for (Index j = 0; j < n; ++j) {
+            std::int32_t const row = (*row_of)[j];
+            if (row < 0) continue;
+            EXPECT_TRUE(places.contains({j, row}));
+            EXPECT_TRUE(rows.insert(row).second) << "two columns have row " << row;
+        }
+        EXPECT_EQ(std::ssize(rows), matching_size(a));
+    }
+}
+
+// A chain of nodes of four unknowns, whose last equation has no entry of its own unknown. Searches that may
+// return to columns of earlier searches would take quadratic time.
+TEST(BlockTriangular, SearchesOfManyColumnsTakeLinearTime) {
+    Index const nodes = 15'000, n = 4 * nodes;
+    std::set<std::pair<Index, Index>> places;
+    for (Index node = 0; node < nodes; ++node) {
+        Index const first = 4 * node, last = first + 3;
+        for (Index i = first; i < last; ++i) {
+            places.insert({{i, i}, {last, i}, {i, last}});
+            if (node > 0) places.insert({i - 4, i});
+            if (node + 1 < nodes) places.insert({{i + 4, i}, {last + 4, i}});
+        }
+    }
+    auto const form = block_triangular_form(pattern_of(fill_pattern<double>(n, places, 1)));
+    ASSERT_TRUE(form);
+    EXPECT_EQ(form->structural_rank, n);
+}
+
 TEST(BlockTriangular, LongChainsDoNotOverflowTheStack) {
     Index const n = 300'000;
     std::set<std::pair<Index, Index>> places;
