@@ -14,7 +14,8 @@ namespace espalier {
 /// Vertex x + size[0] * (y + size[1] * z) is the point (x, y, z).
 struct Lattice {
     std::array<int, 3> size{1, 1, 1};      ///< Number of points in each direction; size[2] is 1 in a plane.
-    std::vector<std::array<int, 3>> steps; ///< Differences w - v of the points of edges, for vertices w > v.
+    /// Differences w - v of the points of edges, for vertices w > v: at most 62, by ascending w - v.
+    std::vector<std::array<int, 3>> steps;
 };
 
 /// The lattice whose points are the vertices in their order and whose steps are at most 2 in each direction,

@@ -1,11 +1,13 @@
 // Nested dissection of lattices by layers of points.
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "ordering/job_pool.hpp"
@@ -20,12 +22,15 @@ constexpr std::size_t leaf_points = 150;
 constexpr double largest_share = 0.7; // largest share of the weight in a part
 
 using Step = std::array<int, 3>;
+using StepSet = std::bitset<64>; // indices of Lattice::steps
 
-// Layers of points with the same height, normal * point. Edges change the height by at most `thickness`, so
-// `thickness` layers separate the points above them from those below.
+// Layers of points with the same height, normal * point.
 struct Direction {
     Step normal{};
-    int thickness = 0;
+    int lowest = 0; // height in the lattice
+
+    // The layers from height h on that separate the points above them from those below; index h - lowest.
+    std::vector<int> thickness;
 };
 
 // The points at points[first .. last), ascending, which get these positions too.
@@ -63,10 +68,10 @@ class LeafOrders {
     std::size_t next_ = 0;
 };
 
-// A separator: the layers from `height` to before `height` + thickness.
+// A separator: the layers from `height` to before `height` + `thickness`.
 struct LayerCut {
     Direction const* direction = nullptr; // null if no cut divides the part
-    int height = 0;
+    int height = 0, thickness = 0;
     double price = std::numeric_limits<double>::infinity();
 };
 
@@ -103,7 +108,7 @@ class LatticeDissection {
         explicit LayerSpace(std::size_t points) : local(points, -1) {}
         std::vector<Index> local;
         std::vector<std::int32_t> upper, separator;
-        std::vector<std::int64_t> weight; // by layer
+        std::vector<std::int64_t> weight; // of the layers below each layer
         LeafOrders leaves;
     };
 
@@ -116,18 +121,78 @@ class LatticeDissection {
     }
 
     void set_directions(Lattice const& lattice) {
+        auto const present = steps_of_points(lattice);
         for (int k = 14; k < 27; ++k) {
-            Direction direction{{k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1}, 0};
+            Direction direction{{k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1}, 0, {}};
             bool is_flat = false;
             for (int d = 0; d < 3; ++d) is_flat |= direction.normal[d] != 0 && lattice.size[d] == 1;
-            for (Step const& step : lattice.steps)
-                direction.thickness = std::max(direction.thickness, std::abs(height(direction.normal, step)));
-            if (!is_flat && direction.thickness > 0) directions_.push_back(direction);
+            if (is_flat) continue;
+            set_thickness(direction, lattice, present);
+            if (std::ranges::max(direction.thickness) > 0) directions_.push_back(std::move(direction));
         }
         std::ranges::stable_sort(directions_, {}, [](Direction const& direction) {
             return std::abs(direction.normal[0]) + std::abs(direction.normal[1]) +
                    std::abs(direction.normal[2]);
         });
+    }
+
+    // The steps of the edges from each point to later ones; empty if all points have all steps that end in
+    // the lattice.
+    [[nodiscard]] std::vector<StepSet> steps_of_points(Lattice const& lattice) const {
+        std::ptrdiff_t most_edges = 0;
+        std::vector<Index> offsets;
+        for (Step const& step : lattice.steps) {
+            std::ptrdiff_t starts = 1;
+            for (int d = 0; d < 3; ++d) starts *= lattice.size[d] - std::abs(step[d]);
+            most_edges += starts;
+            offsets.push_back(step[0] + lattice.size[0] * (step[1] + Index(lattice.size[1]) * step[2]));
+        }
+        if (most_edges == std::ssize(graph_.adj) / 2) return {};
+        std::vector<StepSet> present(graph_.num_vertices);
+        for (Index v = 0; v < graph_.num_vertices; ++v) {
+            std::size_t k = 0; // the offsets and the neighbors ascend
+            for (Index const w : graph_.neighbors(v)) {
+                if (w < v) continue;
+                while (offsets[k] != w - v) ++k;
+                present[v].set(k);
+            }
+        }
+        return present;
+    }
+
+    void set_thickness(Direction& direction, Lattice const& lattice,
+                       std::vector<StepSet> const& present) const {
+        int highest = 0;
+        for (int d = 0; d < 3; ++d) {
+            int const end = direction.normal[d] * (lattice.size[d] - 1);
+            direction.lowest += std::min(end, 0);
+            highest += std::max(end, 0);
+        }
+        auto& thickness = direction.thickness;
+        thickness.assign(highest - direction.lowest + 1, 0);
+        std::vector<int> rise; // of each step
+        for (Step const& step : lattice.steps) rise.push_back(height(direction.normal, step));
+        if (present.empty()) {
+            auto const [lowest_rise, highest_rise] = std::ranges::minmax(rise);
+            std::ranges::fill(thickness, std::max(-lowest_rise, highest_rise));
+            return;
+        }
+        // First the longest edge upwards from each layer, then the layers that the edges from below reach. In
+        // finite elements of order two, for example, no edge crosses the layers between elements.
+        std::vector<StepSet> in_layer(thickness.size());
+        for (std::size_t v = 0; v < present.size(); ++v)
+            in_layer[height(direction.normal, coordinates_[v]) - direction.lowest] |= present[v];
+        for (int h = 0; h < std::ssize(in_layer); ++h)
+            for (std::size_t k = 0; k < rise.size(); ++k) {
+                if (!in_layer[h][k]) continue;
+                int& longest = thickness[std::min(h, h + rise[k])];
+                longest = std::max(longest, std::abs(rise[k]));
+            }
+        int reached = 0;
+        for (int& layers : thickness) {
+            int const longest = std::exchange(layers, reached);
+            reached = std::max(reached - 1, longest);
+        }
     }
 
     static int height(Step const& normal, Step const& point) {
@@ -166,24 +231,19 @@ class LatticeDissection {
             highest = std::max(highest, h);
         }
         auto& weight = space.weight;
-        weight.assign(highest - lowest + 1, 0);
-        std::int64_t total = 0;
-        for (std::int32_t const v : points) {
-            auto const w = graph_.weight_of(v);
-            weight[height(direction.normal, coordinates_[v]) - lowest] += w;
-            total += w;
-        }
+        weight.assign(highest - lowest + 2, 0);
+        for (std::int32_t const v : points)
+            weight[height(direction.normal, coordinates_[v]) - lowest + 1] += graph_.weight_of(v);
+        std::partial_sum(weight.begin(), weight.end(), weight.begin());
+        std::int64_t const total = weight.back();
         auto const limit = static_cast<std::int64_t>(largest_share * static_cast<double>(total));
-        std::int64_t below = 0;
-        std::int64_t within = 0;
-        for (int k = 0; k < direction.thickness && k < std::ssize(weight); ++k) within += weight[k];
-        for (int k = 0; k + direction.thickness < std::ssize(weight); ++k) {
-            std::int64_t const above = total - below - within;
+        for (int k = 0; lowest + k <= highest; ++k) {
+            int const thickness = direction.thickness[lowest + k - direction.lowest];
+            if (lowest + k + thickness > highest) continue;
+            std::int64_t const below = weight[k], above = total - weight[k + thickness];
             if (below > 0 && above > 0 && std::max(below, above) <= limit)
-                if (double const price = price_of(below, within, above); price < best.price)
-                    best = {&direction, lowest + k, price};
-            below += weight[k];
-            within += weight[k + direction.thickness] - weight[k];
+                if (double const price = price_of(below, total - below - above, above); price < best.price)
+                    best = {&direction, lowest + k, thickness, price};
         }
     }
 
@@ -197,7 +257,7 @@ class LatticeDissection {
             int const h = height(cut.direction->normal, coordinates_[v]) - cut.height;
             if (h < 0)
                 points[lower++] = v;
-            else if (h < cut.direction->thickness)
+            else if (h < cut.thickness)
                 space.separator.push_back(v);
             else
                 space.upper.push_back(v);

@@ -1,5 +1,8 @@
 #include "ordering/lattice.hpp"
 
+#include <cmath>
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "ordering/graphs.hpp"
@@ -32,6 +35,20 @@ Graph biharmonic(Index a, Index b) {
     return graph_from(a * b, edges);
 }
 
+// Finite elements of order two on a x b squares. The points with even coordinates are the corners.
+Graph second_order_squares(Index a, Index b) {
+    Index const line = 2 * a + 1;
+    Edges edges;
+    for (Index y = 0; y < b; ++y)
+        for (Index x = 0; x < a; ++x)
+            for (Index k = 0; k < 9; ++k)
+                for (Index l = 0; l < k; ++l) {
+                    auto const point = [&](Index m) { return 2 * x + m % 3 + line * (2 * y + m / 3); };
+                    edges.emplace_back(point(l), point(k));
+                }
+    return graph_from(line * (2 * b + 1), edges);
+}
+
 TEST(Lattice, IsFoundWithItsSizeAndSteps) {
     struct Case {
         Graph graph;
@@ -41,7 +58,7 @@ TEST(Lattice, IsFoundWithItsSizeAndSteps) {
     for (auto const& [graph, size, steps] :
          {Case{grid(9, 7), {9, 7, 1}, 2}, Case{grid(6, 5, 8), {6, 5, 8}, 3},
           Case{lattice27(30, 20, 1), {30, 20, 1}, 4}, Case{lattice27(7, 6, 5), {7, 6, 5}, 13},
-          Case{biharmonic(12, 17), {12, 17, 1}, 6}}) {
+          Case{biharmonic(12, 17), {12, 17, 1}, 6}, Case{second_order_squares(6, 4), {13, 9, 1}, 12}}) {
         auto const lattice = find_lattice(graph);
         ASSERT_TRUE(lattice.has_value());
         EXPECT_EQ(lattice->size, size);
@@ -61,8 +78,8 @@ TEST(Lattice, IsNotFoundInOtherGraphs) {
 }
 
 TEST(Lattice, OrdersAreValidForAnyNumberOfThreads) {
-    for (Graph const& graph :
-         {lattice27(120, 90, 1), lattice27(20, 18, 16), biharmonic(70, 60), grid(25, 24, 7)}) {
+    for (Graph const& graph : {lattice27(120, 90, 1), lattice27(20, 18, 16), biharmonic(70, 60),
+                               grid(25, 24, 7), second_order_squares(40, 30)}) {
         auto const lattice = find_lattice(graph);
         ASSERT_TRUE(lattice.has_value());
         auto const perm = order_lattice(graph, *lattice, 1, nullptr);
@@ -80,6 +97,39 @@ TEST(Lattice, PlanesFillLittle) {
     auto const perm = order_lattice(graph, *find_lattice(graph), 1, nullptr);
     double const n = 127;
     EXPECT_LE(static_cast<double>(fill_by_elimination(graph, perm)), 31.0 / 4 * n * n * std::log2(n));
+}
+
+// No edge crosses the lines between elements, although there are edges across all other lines.
+TEST(Lattice, CutsBetweenElements) {
+    Index const elements = 32, line = 2 * elements + 1;
+    Graph const graph = second_order_squares(elements, elements);
+    auto const perm = order_lattice(graph, *find_lattice(graph), 1, nullptr);
+    std::set<Index> x, y;
+    for (Index v = 0; v < graph.num_vertices; ++v) {
+        if (perm[v] < graph.num_vertices - line) continue;
+        x.insert(v % line);
+        y.insert(v / line);
+    }
+    auto const& across = x.size() == 1 ? x : y;
+    ASSERT_EQ(across.size(), 1);
+    EXPECT_EQ(*across.begin() % 2, 0);
+    double const n = static_cast<double>(line);
+    EXPECT_LE(static_cast<double>(fill_by_elimination(graph, perm)), 31.0 / 4 * n * n * std::log2(n));
+}
+
+// Without edges between lines 20 and 21, the lines before them come first, and then those after them.
+TEST(Lattice, SeparatePartsNeedNoSeparator) {
+    Index const a = 20, b = 31, n = a * b;
+    Edges edges{{14 * a, 16 * a}};
+    for (Index v = 0; v < n; ++v) {
+        if (v % a + 1 < a) edges.emplace_back(v, v + 1);
+        if (v + a < n && v / a != 20) edges.emplace_back(v, v + a);
+    }
+    Graph const graph = graph_from(n, edges);
+    auto const lattice = find_lattice(graph);
+    ASSERT_TRUE(lattice);
+    auto const perm = order_lattice(graph, *lattice, 1, nullptr);
+    for (Index v = 0; v < n; ++v) EXPECT_EQ(v / a > 20, perm[v] >= 21 * a);
 }
 
 TEST(Lattice, WeightsDoNotHideIt) {
