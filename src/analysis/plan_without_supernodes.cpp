@@ -91,6 +91,8 @@ template <class T> class SimplicialPlanner {
     bool plan_lu() {
         bool const is_natural = options_.ordering == OrderingMethod::natural;
         auto plan = plan_simplicial_lu({matrix_.col_ptr, matrix_.row_ind}, !is_natural, chooses_supernodes());
+        if (!plan && options_.supernodes == Toggle::off)
+            context_.note("supernodes are used: the matrix has too many rows or entries to do without them");
         if (!plan) return false;
         Index const rank = plan->form.structural_rank;
         if (rank < matrix_.cols) {

@@ -15,14 +15,16 @@ using Positions = std::vector<std::int32_t>;
 // Finds augmenting paths. A path alternates between columns and the rows that are matched to others.
 //
 // The searches of a phase skip the columns that an earlier search of the phase has visited. So a phase takes
-// linear time, and its paths do not cross. The columns that find no path try again in the next phase, until a
-// phase finds no path at all. Odd phases look at the rows of a column in the opposite order, so that the same
-// detours are not made again.
+// linear time, and its paths do not cross. The columns that find no path try again in the next phase. Odd
+// phases look at the rows of a column in the opposite order, so that the same detours are not made again.
+//
+// Detours block each other if many columns share few remaining paths. After a phase that matches less than
+// half of the columns, the next one follows shortest paths only, in levels from a breadth-first search.
 class Matcher {
   public:
-    explicit Matcher(PatternView const& pattern)
+    Matcher(PatternView const& pattern, double most_passes)
         : pattern_(pattern), n_(pattern.order()), row_of_(n_, -1),
-          work_(most_passes * (std::ssize(pattern.ind) + n_)) {}
+          work_(most_passes * static_cast<double>(std::ssize(pattern.ind) + n_)) {}
 
     std::optional<Positions> run() {
         if (match_diagonal() == n_) return std::move(row_of_);
@@ -31,10 +33,11 @@ class Matcher {
         if (unmatched.empty()) return std::move(row_of_);
         phase_of_.assign(n_, -1);
         num_searched_.resize(n_);
-        for (std::size_t before = 0; before != unmatched.size(); ++phase_) {
-            before = unmatched.size();
-            std::erase_if(unmatched, [&](std::int32_t j) { return augment(j); });
+        for (bool has_levels = false; !unmatched.empty(); ++phase_) {
+            if (has_levels && !set_levels(unmatched)) break;
+            std::size_t const matched = std::erase_if(unmatched, [&](std::int32_t j) { return augment(j); });
             if (work_ < 0) return std::nullopt;
+            has_levels |= matched < unmatched.size();
         }
         return std::move(row_of_);
     }
@@ -82,6 +85,29 @@ class Matcher {
         return -1;
     }
 
+    // Sets the distances of columns from the unmatched ones. Returns false if no unmatched row is within
+    // reach, so that the matching is maximum.
+    bool set_levels(Positions const& unmatched) {
+        level_.assign(n_, -1);
+        for (std::int32_t const j : unmatched) level_[j] = 0;
+        Positions queue = unmatched;
+        std::int32_t last_level = n_;
+        for (std::size_t k = 0; k < queue.size() && level_[queue[k]] <= last_level; ++k) {
+            std::int32_t const j = queue[k];
+            work_ -= static_cast<double>(std::ssize(rows(j)) + 1);
+            for (Index const row : rows(j)) {
+                std::int32_t const next = column_of_[row];
+                if (next < 0) {
+                    last_level = level_[j];
+                } else if (level_[next] < 0) {
+                    level_[next] = level_[j] + 1;
+                    queue.push_back(next);
+                }
+            }
+        }
+        return last_level < n_;
+    }
+
     // Searches a path from column `root` depth first. Returns false if there is none, or if the time is over.
     bool augment(std::int32_t root) {
         path_.clear();
@@ -106,7 +132,7 @@ class Matcher {
         path_.push_back(j);
     }
 
-    // The column of the next row of column j, if this phase has not visited it; -1 if there is none.
+    // The column of the next row of column j that this phase may visit; -1 if there is none.
     std::int32_t next_column(std::int32_t j) {
         auto const rows_of_j = rows(j);
         bool const ascending = phase_ % 2 == 0;
@@ -115,11 +141,12 @@ class Matcher {
         Offset k = first;
         while (k < end && next < 0) {
             std::int32_t const column = column_of_[rows_of_j[ascending ? k : end - 1 - k]];
-            if (phase_of_[column] != phase_) next = column;
+            bool const is_next_level = level_.empty() || level_[column] == level_[j] + 1;
+            if (is_next_level && phase_of_[column] != phase_) next = column;
             ++k;
         }
         num_searched_[j] = k;
-        work_ -= k - first + 1;
+        work_ -= static_cast<double>(k - first + 1);
         return next;
     }
 
@@ -132,16 +159,15 @@ class Matcher {
         }
     }
 
-    static constexpr Offset most_passes = 50;
-
     PatternView const& pattern_;
     std::int32_t n_;
     std::int32_t phase_ = 0;
     Positions row_of_, column_of_, path_;
     Positions phase_of_;               // The last phase that visited each column.
+    Positions level_; // Distance of each column from the unmatched ones; empty without levels.
     std::vector<Offset> lookahead_;    // Entries of each column before this position have no unmatched row.
     std::vector<Offset> num_searched_; // Rows of each visited column.
-    Offset work_;
+    double work_;                      // The entries and columns that may still be visited.
 };
 
 // Pairs the rows and columns that have no partner.
@@ -243,12 +269,12 @@ void sort_columns(BlockTriangularForm& form) {
 
 } // namespace
 
-std::optional<std::vector<std::int32_t>> maximum_matching(PatternView const& pattern) {
-    return Matcher(pattern).run();
+std::optional<std::vector<std::int32_t>> maximum_matching(PatternView const& pattern, double most_passes) {
+    return Matcher(pattern, most_passes).run();
 }
 
-std::optional<BlockTriangularForm> block_triangular_form(PatternView const& pattern) {
-    auto row_of = maximum_matching(pattern);
+std::optional<BlockTriangularForm> block_triangular_form(PatternView const& pattern, double most_passes) {
+    auto row_of = maximum_matching(pattern, most_passes);
     if (!row_of) return std::nullopt;
     BlockTriangularForm form;
     form.structural_rank = std::ranges::count_if(*row_of, [](std::int32_t row) { return row >= 0; });

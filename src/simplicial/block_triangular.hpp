@@ -3,8 +3,9 @@
 // diagonal blocks cannot be divided further. Only these blocks need a factorization.
 //
 // The rows come from a maximum matching of rows and columns by disjoint augmenting paths with lookahead
-// (Pothen and Fan 1990; with alternating directions: Duff, Kaya and Uçar 2011). The blocks are the strongly
-// connected components of the graph of the matched matrix (Tarjan 1972; Duff and Reid 1978).
+// (Pothen and Fan 1990; with alternating directions: Duff, Kaya and Uçar 2011), and by shortest paths if
+// these are slow (Hopcroft and Karp 1973). The blocks are the strongly connected components of the graph of
+// the matched matrix (Tarjan 1972; Duff and Reid 1978).
 #pragma once
 
 #include <cstdint>
@@ -35,11 +36,14 @@ struct BlockTriangularForm {
 };
 
 /// A maximum matching: the row of each column, or -1. Entries of the diagonal are matched first. Returns
-/// nothing if the search would take much more time than linear.
-std::optional<std::vector<std::int32_t>> maximum_matching(PatternView const& pattern);
+/// nothing if searches would visit more than `most_passes` times the entries and columns. A hundred passes
+/// are rarely needed, and take a time like that of an ordering.
+std::optional<std::vector<std::int32_t>> maximum_matching(PatternView const& pattern,
+                                                          double most_passes = 100);
 
-/// The block triangular form, or nothing if the matching takes too long. Without a full matching, unmatched
-/// rows and columns are paired in ascending order. Linear time after the matching.
-std::optional<BlockTriangularForm> block_triangular_form(PatternView const& pattern);
+/// The block triangular form, or nothing if the matching needs more passes. Without a full matching,
+/// unmatched rows and columns are paired in ascending order. Linear time after the matching.
+std::optional<BlockTriangularForm> block_triangular_form(PatternView const& pattern,
+                                                         double most_passes = 100);
 
 } // namespace espalier

@@ -141,8 +141,8 @@ PlanResult<LuPlan> plan_simplicial_lu(PatternView const& pattern, bool ordered, 
     constexpr Offset most =
         std::numeric_limits<std::int32_t>::max() / 2; // minimum_degree() needs fewer than 2^30 vertices
     if (std::ssize(pattern.ptr) > most || std::ssize(pattern.ind) > most) return NoPlan::impossible;
-    auto form = block_triangular_form(pattern);
-    if (!form) return NoPlan::impossible;
+    auto form = only_if_faster ? block_triangular_form(pattern) : block_triangular_form(pattern, infinity);
+    if (!form) return NoPlan::slower;
     LuPlan plan;
     plan.form = std::move(*form);
     double const most_flops = only_if_faster ? most_useful_flops(pattern) : infinity;

@@ -22,11 +22,11 @@ struct LuPlan {
     [[nodiscard]] std::uint64_t bytes(std::size_t scalar_bytes, Offset nnz) const;
 };
 
-/// The factorization is impossible if the matching takes too long, or if the matrix is too large for 32-bit
-/// positions. With `only_if_faster`, it is slower if a factorization with supernodes is predicted to be
-/// faster. The prediction compares the times of a refactorization and a solve, plus a tenth of the additional
-/// time of an analysis with supernodes. Supernodes compute faster, and cost more for each column. `ordered`
-/// is false for blocks in the order of the matrix.
+/// The factorization is impossible if the matrix is too large for 32-bit positions. With `only_if_faster`, it
+/// is slower if a factorization with supernodes is predicted to be faster, or if the matching takes too long.
+/// The prediction compares the times of a refactorization and a solve, plus a tenth of the additional time of
+/// an analysis with supernodes. Supernodes compute faster, and cost more for each column. `ordered` is false
+/// for blocks in the order of the matrix.
 PlanResult<LuPlan> plan_simplicial_lu(PatternView const& pattern, bool ordered = true,
                                       bool only_if_faster = false);
 

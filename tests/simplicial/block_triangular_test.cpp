@@ -150,6 +150,32 @@ TEST(BlockTriangular, SearchesOfManyColumnsTakeLinearTime) {
     EXPECT_EQ(form->structural_rank, n);
 }
 
+// Small blocks, and many entries above them that mislead searches, in random order.
+TEST(BlockTriangular, FindsSmallBlocksBelowManyEntries) {
+    Index const n = 5'000;
+    SplitMix64 random(8);
+    std::vector<Index> row(n), column(n);
+    std::iota(row.begin(), row.end(), 0);
+    std::iota(column.begin(), column.end(), 0);
+    for (auto* const order : {&row, &column})
+        for (Index k = n - 1; k > 0; --k) std::swap((*order)[k], (*order)[random.below(k + 1)]);
+    std::set<std::pair<Index, Index>> places;
+    for (Index first = 0, end = 0; first < n; first = end) {
+        end = std::min(n, first + 1 + random.below(12));
+        for (Index k = first; k < end; ++k) {
+            places.insert({column[k], row[k]});
+            places.insert({column[k], row[k + 1 < end ? k + 1 : first]});
+            for (int extra = 0; extra < 4; ++extra) places.insert({column[k], row[random.below(end)]});
+        }
+    }
+    auto const a = fill_pattern<double>(n, places, 3);
+    EXPECT_FALSE(block_triangular_form(pattern_of(a), 1));
+    auto const form = block_triangular_form(pattern_of(a));
+    ASSERT_TRUE(form);
+    EXPECT_EQ(form->structural_rank, n);
+    EXPECT_GT(form->num_blocks(), n / 12);
+}
+
 TEST(BlockTriangular, LongChainsDoNotOverflowTheStack) {
     Index const n = 300'000;
     std::set<std::pair<Index, Index>> places;
