@@ -197,8 +197,8 @@ template <class T> class Analyzer {
         run_step("symbolic factorization", trace::Kind::symbolic, [job] { job->find_supernodes(); });
         if (job->is_badly_adapted()) order_again(job, OrderingMethod::dissection);
         if (job->chooses && !job->earlier) {
-            if (dissection_pays(*job)) order_again(job, OrderingMethod::dissection);
-            if (scotch_pays(*job)) order_again(job, OrderingMethod::scotch);
+            if (dissection_pays(*job)) try_dissection(job, OrderingMethod::dissection);
+            if (scotch_pays(*job)) try_dissection(job, OrderingMethod::scotch);
         }
         if (job->adapted)
             context_.note(fmt::format(
@@ -222,6 +222,10 @@ template <class T> class Analyzer {
 
     void order_again(std::shared_ptr<StructureJob> const& job, OrderingMethod method) {
         run_step("another ordering", trace::Kind::ordering, [job, method] { job->order_again(method); });
+    }
+
+    void try_dissection(std::shared_ptr<StructureJob> const& job, OrderingMethod method) {
+        run_step("another ordering", trace::Kind::ordering, [job, method] { job->try_dissection(method); });
     }
 
     // Whether dissection, after minimum degree, may save more time of the factorization than it takes. It

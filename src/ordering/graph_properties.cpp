@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "ordering/cut_graph.hpp"
 #include "ordering/distance_search.hpp"
+#include "ordering/multilevel_cut.hpp"
 
 namespace espalier {
 
@@ -24,6 +27,13 @@ double predicted_scotch_seconds(Graph const& graph) {
 
 double predicted_dissection_seconds(Graph const& graph) {
     return seconds_of_levels(graph, 0.02e-6);
+}
+
+double estimated_dissection_work(Graph const& graph) {
+    MultilevelCut cuts;
+    Cut cut;
+    bool const divides = cuts.find_quickly(cut_graph(graph), cut);
+    return divides ? estimated_work(cut) : std::numeric_limits<double>::infinity();
 }
 
 bool has_hubs(Graph const& graph, Offset times_average) {

@@ -9,6 +9,10 @@ namespace espalier {
 double predicted_scotch_seconds(Graph const& graph);
 double predicted_dissection_seconds(Graph const& graph);
 
+/// The operations of Cholesky after a dissection, estimated from the size of one separator; infinity if none
+/// is found. Dissections of meshes take 0.1 to 2 times as many. Error{unsupported} for 2^30 vertices or more.
+double estimated_dissection_work(Graph const& graph);
+
 /// Whether a vertex has more than `times_average` times as many neighbors as the average. With 10 this holds
 /// for many circuits, of which minimum degree often finds the better orderings.
 bool has_hubs(Graph const& graph, Offset times_average);

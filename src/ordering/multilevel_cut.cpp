@@ -20,10 +20,9 @@ constexpr double worth_refining =
 constexpr double worth_trying =
     2.5; // such levels are tried in further cuts only if it is at most this many times heavier
 
-// The effort for a cut may take as much time as it saves later. A cut costs 12 times the cube of the
-// separator's weight in operations, at 30 Gflop/s.
+// The effort for a cut may take as much time as it saves later, at 30 Gflop/s.
 double seconds_of_work(Cut const& cut) {
-    return 12 * std::pow(static_cast<double>(cut.weight[2]), 3) / 30e9;
+    return estimated_work(cut) / 30e9;
 }
 
 // The number of further cuts to try. Each lowers the work by about 2 % and takes 40 ns for each edge.
@@ -39,6 +38,11 @@ bool may_pay_separators(CutGraph const& graph, Cut const& cut) {
 }
 
 } // namespace
+
+// Close to the operations for regular meshes in the plane and in space.
+double estimated_work(Cut const& cut) {
+    return 12 * std::pow(static_cast<double>(cut.weight[2]), 3);
+}
 
 bool MultilevelCut::find(CutGraph const& graph, Settings& settings, Cut& cut) {
     random_ = SplitMix64(settings.seed);
@@ -70,9 +74,7 @@ bool MultilevelCut::find(CutGraph const& graph, Settings& settings, Cut& cut) {
 // pay, with separators on all levels. Bisections find straight cuts of lattices, separators the best cuts of
 // many other graphs. The prices on the middle level do not show which of the two is better in the end.
 void MultilevelCut::find_multilevel(CutGraph const& graph, Visits visits, Cut& cut) {
-    largest_ = static_cast<std::int32_t>(std::max<std::int64_t>(2, 3 * graph.total / (2 * coarsest)));
-    std::size_t const middle =
-        coarsen(graph, 0, std::max(graph.num_vertices() / middle_share, 3 * coarsest), visits);
+    std::size_t const middle = coarsen_to_middle(graph, visits);
     bisect_from(graph, middle, visits, halves_);
     separate_halves(graph, middle, cut);
     if (!may_pay_separators(graph, cut)) return project(graph, middle, 0, cut);
@@ -88,6 +90,20 @@ void MultilevelCut::find_multilevel(CutGraph const& graph, Visits visits, Cut& c
     project(graph, middle, 0, cut);
     project(graph, middle, 0, other_);
     if (other_.price() < cut.price()) std::swap(other_, cut);
+}
+
+bool MultilevelCut::find_quickly(CutGraph const& graph, Cut& cut) {
+    random_ = SplitMix64(1);
+    std::size_t const middle = coarsen_to_middle(graph, Visits::in_order);
+    bisect_from(graph, middle, Visits::in_order, halves_);
+    separate_halves(graph, middle, cut);
+    project(graph, middle, 0, cut);
+    return cut.divides();
+}
+
+std::size_t MultilevelCut::coarsen_to_middle(CutGraph const& graph, Visits visits) {
+    largest_ = static_cast<std::int32_t>(std::max<std::int64_t>(2, 3 * graph.total / (2 * coarsest)));
+    return coarsen(graph, 0, std::max(graph.num_vertices() / middle_share, 3 * coarsest), visits);
 }
 
 // Contracts level `depth` until at most `size` vertices are left. Returns the depth reached.

@@ -3,12 +3,17 @@
 
 #include <gtest/gtest.h>
 
+#include "common/graphs.hpp"
+#include "core/random.hpp"
 #include "core/status_of.hpp"
 #include "matrix/adjacency.hpp"
+#include "ordering/graph_properties.hpp"
 #include "solver/generated.hpp"
 
 namespace espalier {
 namespace {
+
+using namespace test;
 
 // A grid whose first vertex has very many neighbors: irregular, so that minimum degree comes first, although
 // a dissection has fewer operations.
@@ -23,6 +28,19 @@ StructureJob irregular_grid() {
     for (Index j = 1; j <= a.cols; ++j) a.col_ptr[j] += added;
     StructureJob job;
     job.graph = adjacency_graph(a);
+    job.chooses = true;
+    return job;
+}
+
+// A chain with random connections, which has no small separators.
+StructureJob network() {
+    Index const n = 20'000;
+    SplitMix64 random(4);
+    Edges edges;
+    for (Index v = 1; v < n; ++v) edges.emplace_back(v - 1, v);
+    for (Index k = 0; k < n / 10; ++k) edges.emplace_back(random.below(n), random.below(n));
+    StructureJob job;
+    job.graph = graph_from(n, edges);
     job.chooses = true;
     return job;
 }
@@ -45,6 +63,20 @@ TEST(StructureJob, KeepsTheOrderingWithFewerOperations) {
     auto const both = ordered_twice(0);
     EXPECT_EQ(both.ordering.method, OrderingMethod::dissection);
     EXPECT_LT(both.structure.flops, first.structure.flops);
+}
+
+TEST(StructureJob, TriesADissectionOnlyIfTheGraphHasSmallSeparators) {
+    for (bool const is_grid : {true, false}) {
+        StructureJob job = is_grid ? irregular_grid() : network();
+        job.order_vertices();
+        ASSERT_EQ(job.ordering.method, OrderingMethod::amd);
+        job.find_supernodes();
+        EXPECT_EQ(estimated_dissection_work(job.compressed.graph) < 4 * job.structure.flops, is_grid);
+        auto const first = job.order.perm;
+        job.try_dissection(OrderingMethod::dissection);
+        EXPECT_EQ(job.order.perm != first, is_grid);
+        EXPECT_EQ(job.ordering.method == OrderingMethod::dissection, is_grid);
+    }
 }
 
 // Dissection needs more memory than minimum degree.

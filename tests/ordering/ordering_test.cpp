@@ -302,5 +302,12 @@ TEST(HasLongPaths, HoldsForGraphsInThePlane) {
         EXPECT_FALSE(has_long_paths(graph));
 }
 
+TEST(EstimatedDissectionWork, IsThatOfAMesh) {
+    double const work = estimated_dissection_work(grid(60, 60));
+    EXPECT_GT(work, 12 * std::pow(50, 3));
+    EXPECT_LT(work, 12 * std::pow(120, 3));
+    EXPECT_EQ(estimated_dissection_work(complete(300)), infinity);
+}
+
 } // namespace
 } // namespace espalier
