@@ -12,6 +12,7 @@
 #include "core/status_of.hpp"
 #include "distributed/backward_error.hpp"
 #include "matrix/entries.hpp"
+#include "refine/refine.hpp"
 #include "solver/generated.hpp"
 #include "solver/problems.hpp"
 #include "solver/systems.hpp"
