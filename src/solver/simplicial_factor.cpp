@@ -40,9 +40,9 @@ template <class T> void SimplicialFactor<T>::clear() {
 }
 
 template <class T> void SimplicialFactor<T>::check(CscMatrix<T> const& matrix) const {
-    bool const same = matrix.rows == matrix.cols && matrix.symmetry == symmetry_ &&
-                      matrix.col_ptr == col_ptr_ && matrix.row_ind == row_ind_ &&
-                      matrix.values.size() == row_ind_.size();
+    bool const same = matrix.rows == matrix.cols && matrix.cols + 1 == std::ssize(col_ptr_) &&
+                      matrix.symmetry == symmetry_ && matrix.col_ptr == col_ptr_ &&
+                      matrix.row_ind == row_ind_ && matrix.values.size() == row_ind_.size();
     if (!same) refuse_other_pattern();
     if (symmetry_ == Symmetry::hermitian || !all_finite<T>(matrix.values))
         matrix.validate(); // throws an error that names the entry

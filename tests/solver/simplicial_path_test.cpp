@@ -322,6 +322,11 @@ TEST(SimplicialPath, RefusesOtherPatternsAndBadValues) {
     auto other = a;
     std::swap(other.row_ind[0], other.row_ind[1]);
     EXPECT_EQ(status_of([&] { solver.factorize(other); }), Status::usage);
+    for (Index const order : {-100, 99, 101}) {
+        auto inconsistent = a; // with the arrays of 100 columns
+        inconsistent.rows = inconsistent.cols = order;
+        EXPECT_EQ(status_of([&] { solver.factorize(inconsistent); }), Status::usage);
+    }
     auto bad = a;
     bad.values[5] = std::nan("");
     EXPECT_EQ(status_of([&] { solver.factorize(bad); }), Status::bad_input);
