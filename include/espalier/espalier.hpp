@@ -187,7 +187,8 @@ template <class T> class ESPALIER_API Solver {
     /// the structure of the old ones: those rows of a column of W that are eliminated after its first one
     /// must be rows of the factor in the same column. Otherwise the new matrix is factorized, after an
     /// analysis if its pattern is new, and a note in the report has the reason. After
-    /// Error{not_positive_definite} for llh, or {singular}, the matrix and the factors are unchanged.
+    /// Error{not_positive_definite} for llh, {singular}, or {bad_input} for values of W or of the new matrix
+    /// that are not finite, the matrix and the factors are unchanged.
     /// factorize() accepts the pattern that was analyzed and that of `matrix`. Error{out_of_memory} if W has
     /// columns with too many entries.
     bool update(CscMatrix<T>& matrix, CscMatrix<T> const& w, int sign = 1);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/scalar.hpp"
 #include "matrix/assemble.hpp"
 #include "matrix/entries.hpp"
 
@@ -64,16 +65,25 @@ template <class T> MatrixChange<T>::MatrixChange(CscMatrix<T>& a, CscMatrix<T> c
         return;
     }
     for (Offset const place : places_) old_values_.push_back(a.values[place]);
-    for (Offset q = 0; q < s.stored(); ++q) a.values[places_[q]] += s.values[q];
+    for_each_entry(s, [&](Index i, Index j, Offset q) {
+        T& value = a.values[places_[q]];
+        value = sum(i, j, value, s.values[q]);
+    });
+}
+
+template <class T> T MatrixChange<T>::sum(Index i, Index j, T a, T s) {
+    T const value = a + s;
+    if (!is_finite(value)) overflow_ = {i, j};
+    return value;
 }
 
 template <class T> void MatrixChange<T>::add_to_pattern(CscMatrix<T> const& s) {
-    CscMatrix<T> sum = build_columns<T>(a_.rows, a_.cols, a_.symmetry, [&](auto const& put) {
+    CscMatrix<T> changed = build_columns<T>(a_.rows, a_.cols, a_.symmetry, [&](auto const& put) {
         visit_union(a_, s, [&](Index i, Index j, Offset p, Offset q) {
-            put(i, j, (p < 0 ? T(0) : a_.values[p]) + (q < 0 ? T(0) : s.values[q]));
+            put(i, j, sum(i, j, p < 0 ? T(0) : a_.values[p], q < 0 ? T(0) : s.values[q]));
         });
     });
-    old_ = std::exchange(a_, std::move(sum));
+    old_ = std::exchange(a_, std::move(changed));
 }
 
 template <class T> void MatrixChange<T>::undo() {

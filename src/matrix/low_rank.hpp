@@ -1,6 +1,8 @@
 // Sums of a sparse matrix and a term of low rank with few entries.
 #pragma once
 
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "espalier/matrix.hpp"
@@ -22,17 +24,22 @@ template <class T> class MatrixChange {
 
     /// Whether A has the same pattern as before.
     [[nodiscard]] bool keeps_pattern() const { return keeps_pattern_; }
+    /// Row and column of an entry of A + S that is not finite, if there is one.
+    [[nodiscard]] std::optional<std::pair<Index, Index>> overflow() const { return overflow_; }
     /// Gives A the bits that it had before. Called once at most.
     void undo();
 
   private:
     void add_to_pattern(CscMatrix<T> const& s);
+    /// The sum of two values of entry (i, j).
+    T sum(Index i, Index j, T a, T s);
 
     CscMatrix<T>& a_;
     bool keeps_pattern_ = true;
     std::vector<Offset> places_; // by entry of S: its place in A
     std::vector<T> old_values_;  // at these places
     CscMatrix<T> old_;           // if the pattern has changed
+    std::optional<std::pair<Index, Index>> overflow_;
 };
 
 } // namespace espalier

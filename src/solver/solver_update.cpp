@@ -138,6 +138,10 @@ template <class T> bool Solver<T>::State::update(CscMatrix<T>& matrix, CscMatrix
             if (system_->is_simplicial && simplicial_.is_ldl())
                 factorize_by_supernodes(matrix, "updates change the factors in place");
             change.emplace(matrix, outer_product(w, sign, matrix.symmetry));
+            if (auto const place = change->overflow())
+                throw Error(Status::bad_input, fmt::format("the update makes the value at row {}, column {} "
+                                                           "(counted from 0) too large for its precision",
+                                                           place->first, place->second));
         });
         if (context_.is_alone())
             reason = change_factors(matrix, w, sign);

@@ -383,6 +383,27 @@ TEST(Update, FactorizesAnewOnSeveralProcesses) {
         });
 }
 
+// Neither is an overflow taken for a poor pivot, nor does it end a new factorization.
+TEST(Update, RefusesSumsThatOverflow) {
+    constexpr Index n = 48;
+    auto const b = random_vector<double>(n, 7);
+    for (Factorization const kind : {Factorization::llh, Factorization::ldlt, Factorization::lu}) {
+        CscMatrix<double> matrix = random_matrix<double>(kind, n, 6);
+        Solver<double> solver = factorized(matrix, narrow_blocks(kind));
+        auto const x = solver.solve(b);
+        CscMatrix<double> const same = matrix;
+        auto const one = columns_of<double>(n, {{{5, 1e200}}}),
+                   two = columns_of<double>(n, {{{3, 1e200}, {40, 1e200}}}),
+                   together = columns_of<double>(n, {{{5, 1.2e154}}, {{5, 1.2e154}}});
+        for (auto const& w : {one, two, together})
+            EXPECT_TRUE(throws_error(Status::bad_input, "too large for its precision",
+                                     [&] { solver.update(matrix, w); }));
+        EXPECT_EQ(matrix.values, same.values);
+        EXPECT_EQ(matrix.row_ind, same.row_ind);
+        EXPECT_EQ(solver.solve(b), x);
+    }
+}
+
 TEST(Update, ReportsWrongArguments) {
     auto matrix = random_matrix<double>(Factorization::llh, 48, 3);
     auto const w = columns_of<double>(48, {{{5, 3.0}}});
