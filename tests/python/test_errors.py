@@ -276,6 +276,15 @@ def test_an_accuracy_warning_points_to_the_caller():
         solver.solve(b, refine=False)
 
 
+def test_parts_of_a_complex_solution_that_overflow_stay_infinite():
+    A = sparse.csc_matrix(np.diag([1e-200, 1.0]))
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        x = espalier.spsolve(A, np.array([1e200 + 1e200j, 1.0]))
+    assert [one.category for one in found] == [espalier.AccuracyWarning]
+    assert x[0].real == np.inf and x[0].imag == np.inf and x[1] == 1
+
+
 def test_an_indefinite_matrix_has_no_cholesky_factor_and_the_solver_remains_usable():
     A = hermitian()
     solver = espalier.Solver(factorization="llh")

@@ -207,5 +207,6 @@ class Block:
 def join_parts(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Complex columns from their real parts, followed by their imaginary parts."""
     half = x.shape[1] // 2
-    joined: npt.NDArray[Any] = x[:, :half] + 1j * x[:, half:]
+    joined: npt.NDArray[Any] = np.empty((x.shape[0], half), np.result_type(x.dtype, np.complex64), order="F")
+    joined.real, joined.imag = x[:, :half], x[:, half:]  # 1j * x would turn infinite parts into NaN
     return joined
