@@ -276,6 +276,18 @@ def test_an_accuracy_warning_points_to_the_caller():
         solver.solve(b, refine=False)
 
 
+def test_a_refused_right_hand_side_is_described_as_it_was_given():
+    solve = espalier.factorized(general())
+    b = np.ones((60, 2), complex)
+    b[7, 1] = complex(2, np.nan)
+    refuses(ValueError, lambda: solve(b), r"2\+nanj.* in row 7 of column 1$")
+    b[7, 1] = complex(np.inf, 0)
+    refuses(ValueError, lambda: solve(b), r"inf.* in row 7 of column 1$")
+    refuses(ValueError, lambda: solve(b[:, 1]), r"inf.* in row 7 of column 0$")
+    single = espalier.factorized(general(dtype=np.float32))
+    refuses(ValueError, lambda: single(np.full(60, 1e300)), r"1e\+300 in row 0 of column 0, which overflows in float32")
+
+
 def test_parts_of_a_complex_solution_that_overflow_stay_infinite():
     A = sparse.csc_matrix(np.diag([1e-200, 1.0]))
     with warnings.catch_warnings(record=True) as found:

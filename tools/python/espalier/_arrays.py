@@ -192,7 +192,10 @@ class Block:
             finite = np.isfinite(self.values)
             if not finite.all():
                 row, column = (int(place) for place in np.argwhere(~finite)[0])
-                raise ValueError(f"{what} has {self.values[row, column]} in row {row} of column {column}")
+                column %= array[:1].size  # imaginary parts follow the real parts
+                value = array[row] if array.ndim == 1 else array[row, column]
+                why = f", which overflows in {dtype}" if np.isfinite(value) else ""
+                raise ValueError(f"{what} has {value} in row {row} of column {column}{why}")
 
     def copy(self) -> npt.NDArray[Any]:
         return self.values.copy(order="F")
