@@ -284,6 +284,9 @@ def test_a_refused_right_hand_side_is_described_as_it_was_given():
     b[7, 1] = complex(np.inf, 0)
     refuses(ValueError, lambda: solve(b), r"inf.* in row 7 of column 1$")
     refuses(ValueError, lambda: solve(b[:, 1]), r"inf.* in row 7 of column 0$")
+    refuses(espalier.InputError, lambda: solve(sparse.csc_matrix(b)), "^b: value .* is infinite")
+    solver = solve.__self__
+    refuses(espalier.InputError, lambda: solver.update(np.full(60, np.nan)), "^W: value .* is NaN")
     single = espalier.factorized(general(dtype=np.float32))
     refuses(ValueError, lambda: single(np.full(60, 1e300)), r"1e\+300 in row 0 of column 0, which overflows in float32")
 

@@ -149,7 +149,15 @@ def to_columns(W: Any, rows: int, dtype: np.dtype[Any]) -> _core.Matrix:
         raise ValueError("W is complex, and the matrix is real")
     if not sparse.issparse(columns):
         columns = sparse.csc_matrix(columns[:, np.newaxis] if len(shape) == 1 else columns)
-    return to_matrix(columns, dtype, "general")
+    return to_named_matrix("W", columns, dtype)
+
+
+def to_named_matrix(name: str, A: Any, dtype: np.dtype[Any]) -> _core.Matrix:
+    """to_matrix() of an argument other than the matrix of the system. Errors name it."""
+    try:
+        return to_matrix(A, dtype, "general")
+    except InputError as error:
+        raise InputError(f"{name}: {error}", error.status) from None
 
 
 def dense(b: Any) -> npt.NDArray[Any]:

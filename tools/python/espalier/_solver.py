@@ -12,7 +12,7 @@ from scipy import sparse
 
 from . import _core
 from ._arrays import Block, Symmetric, claim, count, dense, flag, join_parts, operation, require_sparse
-from ._arrays import scalar_type, text, to_columns, to_matrix
+from ._arrays import scalar_type, text, to_columns, to_matrix, to_named_matrix
 from ._errors import AccuracyWarning, InputError, SingularMatrixWarning
 from ._options import get_options, set_options
 from ._processes import RootProcess, close_at_exit
@@ -352,7 +352,7 @@ class Solver:
         split = scalar_type(b.dtype).kind == "c" and work.dtype.kind != "c"
         if split:
             b = sparse.hstack([b.real, b.imag], format="csc")
-        x = work.handle.solve_sparse(to_matrix(b, work.dtype, "general"), op, self._listeners)
+        x = work.handle.solve_sparse(to_named_matrix("b", b, work.dtype), op, self._listeners)
         if refine and x.size:
             right = np.asarray(b.toarray(), dtype=work.dtype, order="F")
             warn_of(work.handle.refine(right, x, op, False, self._listeners), stacklevel)
