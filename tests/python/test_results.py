@@ -1,6 +1,7 @@
 """Results of the analysis and the factorization other than solutions."""
 
 import gzip
+import re
 
 import numpy as np
 import pytest
@@ -158,3 +159,16 @@ def test_a_run_is_written_as_a_trace(tmp_path):
     solver.analyze(A)
     refuses(espalier.InputError, lambda: solver.write_trace(tmp_path / "nothing.paje"), "record_trace")
     assert [file.name for file in tmp_path.iterdir()] == ["run.paje.gz"]
+
+
+def test_the_report_has_the_fields_that_the_documentation_names():
+    solver = espalier.Solver().factorize(laplacian(4))
+    solver.solve(np.ones(64))
+    documented = "".join(str(one.__doc__) for one in vars(espalier.Solver).values())
+    named = re.findall(r'report((?:\["\w+"\])+)', documented)
+    assert len(named) >= 3
+    for keys in named:
+        field = solver.report
+        for key in re.findall(r'"(\w+)"', keys):
+            assert key in field, keys
+            field = field[key]

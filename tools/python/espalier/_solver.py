@@ -360,7 +360,7 @@ class Solver:
 
     def refine(self, b: Any, x: Any, trans: str = "N") -> npt.NDArray[Any]:
         """Improve a given solution x for b according to the option `refine`. Both may be arrays or, as for solve(),
-        scipy.sparse matrices. Returns a new array. Its backward errors are in report["refine"]; an error above
+        scipy.sparse matrices. Returns a new array. Its backward error is report["backward_error"]; an error above
         the option `tolerance` gives an AccuracyWarning."""
         work = self._require_work("refine")
         op = operation(trans)
@@ -380,7 +380,7 @@ class Solver:
     @property
     def report(self) -> dict[str, Any]:
         """Results of the last calls, with the keys of the command's --json, such as report["analysis"]["flops"] and
-        report["refine"]["backward_error"]. Times are in seconds, memory in bytes."""
+        report["backward_error"]. Times are in seconds, memory in bytes."""
         return self._require_work("report").handle.report()
 
     def inertia(self) -> Inertia:
