@@ -185,7 +185,7 @@ template <class T> BatchSolution<T> solve_batch(CscMatrix<T> const& pattern, std
                                                 std::span<T const> b, Index nrhs, Options options) {
     if (!options.schur.empty())
         throw Error(Status::usage,
-                    "Options::schur must be empty for a batch, which computes complete solutions");
+                    "the option schur must be empty for a batch, which computes complete solutions");
     return Batch<T>(pattern, values, b, nrhs).run(std::move(options));
 }
 

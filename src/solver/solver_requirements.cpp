@@ -26,14 +26,14 @@ template <class T> void Solver<T>::State::require(char const* what, std::initial
         case Need::all_eliminated:
             require(what, {Need::factors});
             demand(system_->kept == 0, Status::usage,
-                   "{} needs all unknowns eliminated, but Options::schur keeps {} of them; use condense and "
-                   "expand",
+                   "{} needs all unknowns eliminated, but the option schur keeps {} of them; use condense "
+                   "and expand",
                    what, system_->kept);
             break;
         case Need::schur:
             require(what, {Need::factors});
             demand(system_->kept > 0, Status::usage,
-                   "{} needs a Schur complement, but Options::schur is empty", what);
+                   "{} needs a Schur complement, but the option schur is empty", what);
             break;
         case Need::complete:
             demand(!system_ || !system_->is_incomplete, Status::usage,

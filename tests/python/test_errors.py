@@ -276,6 +276,15 @@ def test_an_accuracy_warning_points_to_the_caller():
         solver.solve(b, refine=False)
 
 
+def test_messages_name_the_option_schur_as_python_spells_it():
+    A, b = laplacian(3), np.ones(27)
+    refuses(espalier.InputError, lambda: espalier.Solver().factorize(A).condense(b), "the option schur is empty")
+    keeps = espalier.Solver(schur=[1, 2]).factorize(A)
+    refuses(espalier.InputError, lambda: keeps.solve(b), "the option schur keeps 2 of them")
+    values, columns = np.tile(A.data, (2, 1)), np.ones((2, 27))
+    refuses(espalier.InputError, lambda: espalier.solve_batch(A, values, columns, schur=[1]), "^the option schur must be")
+
+
 def test_a_refused_right_hand_side_is_described_as_it_was_given():
     solve = espalier.factorized(general())
     b = np.ones((60, 2), complex)
