@@ -197,8 +197,8 @@ template <class T> class Analyzer {
         run_step("symbolic factorization", trace::Kind::symbolic, [job] { job->find_supernodes(); });
         if (job->is_badly_adapted()) order_again(job, OrderingMethod::dissection);
         if (job->chooses && !job->earlier) {
-            if (dissection_pays(*job)) try_dissection(job, OrderingMethod::dissection);
-            if (scotch_pays(*job)) try_dissection(job, OrderingMethod::scotch);
+            if (dissection_pays(*job)) order_again(job, OrderingMethod::dissection);
+            if (scotch_pays(*job)) order_again(job, OrderingMethod::scotch);
         }
         if (job->adapted)
             context_.note(fmt::format(
@@ -224,25 +224,24 @@ template <class T> class Analyzer {
         run_step("another ordering", trace::Kind::ordering, [job, method] { job->order_again(method); });
     }
 
-    void try_dissection(std::shared_ptr<StructureJob> const& job, OrderingMethod method) {
-        run_step("another ordering", trace::Kind::ordering, [job, method] { job->try_dissection(method); });
-    }
-
     // Whether dissection, after minimum degree, may save more time of the factorization than it takes. It
     // rarely saves more than half. On small graphs that are not lattices it takes 1.4 to 5 times as long as
-    // predicted. Graphs with long paths may also be grids in space, of which it saves more than half.
-    bool dissection_pays(StructureJob const& job) {
-        double const longer = job.has_long_paths ? 1 : 3;
-        return job.ordering.method == OrderingMethod::amd &&
-               0.5 * expected_seconds(job.structure) / machine().processes >
-                   longer * predicted_dissection_seconds(job.compressed.graph);
+    // predicted. Graphs with long paths may also be grids in space, of which it saves more than half. Graphs
+    // without small separators take it up to 14 times as long, and it rarely saves anything.
+    bool dissection_pays(StructureJob& job) {
+        if (job.ordering.method != OrderingMethod::amd) return false;
+        double const saved_s = 0.5 * expected_seconds(job.structure) / machine().processes;
+        double const times = saved_s / predicted_dissection_seconds(job.compressed.graph);
+        return times > 30 || (times > (job.has_long_paths ? 1 : 3) && job.has_small_separators());
     }
 
     // Whether SCOTCH is expected to save more time of the factorization than it takes. Its orderings need
-    // about 6 % fewer operations, but not on lattices. All processes factorize, and one of them orders.
+    // about 6 % fewer operations than those of dissection, but not on lattices. They cannot be expected to be
+    // better than minimum degree where dissection is not. All processes factorize, and one of them orders.
     bool scotch_pays(StructureJob& job) {
         double const saved_s = 0.06 * expected_seconds(job.structure) / machine().processes;
-        return saved_s > predicted_scotch_seconds(job.compressed.graph) && !job.is_lattice();
+        return job.ordering.method != OrderingMethod::amd &&
+               saved_s > predicted_scotch_seconds(job.compressed.graph) && !job.is_lattice();
     }
 
     // The time of a factorization on one thread with 30 Gflop/s, before a cost model is known.

@@ -50,9 +50,9 @@ bool StructureJob::is_badly_adapted() const {
 
 void StructureJob::order_again(OrderingMethod method) {
     Timer const timer;
+    if (!has_memory_for(method)) return;
     OrderingOptions options = ordering;
     options.method = method;
-    if (!has_memory_for(options)) return;
     Ordering other = compute_ordering(compressed, options);
     SupernodalStructure others = espalier::find_supernodes(compressed, other, symbolic);
     if (others.flops < structure.flops) {
@@ -64,30 +64,24 @@ void StructureJob::order_again(OrderingMethod method) {
     ordering_s += timer.seconds();
 }
 
-void StructureJob::try_dissection(OrderingMethod method) {
-    Timer const timer;
-    bool const is_promising = ordering.method != OrderingMethod::amd || has_small_separators();
-    ordering_s += timer.seconds();
-    if (is_promising) order_again(method);
-}
-
-bool StructureJob::has_memory_for(OrderingOptions const& options) const {
+bool StructureJob::has_memory_for(OrderingMethod method) const {
+    OrderingOptions options = ordering;
+    options.method = method;
     std::uint64_t const kept =
         bytes_of(structure) + (earlier ? earlier->tree.bytes() : 0) + 2 * order.perm.size() * sizeof(Index);
     return max_bytes == 0 || kept + bytes_with(compressed.graph, options) <= max_bytes;
 }
 
-// After minimum degree: whether a dissection may need fewer operations. Where it did, the estimate was at
-// most 2 times the operations after minimum degree. In networks with random connections it is 10 to 30 times
-// these.
+// Where a dissection needed fewer operations, the estimate was at most 2 times the operations after minimum
+// degree, except for grids in more than three dimensions. In networks with random connections it is 10 to 30
+// times these.
 bool StructureJob::has_small_separators() {
     constexpr double most = 4;
-    OrderingOptions options = ordering;
-    options.method = OrderingMethod::dissection;
-    if (!has_memory_for(options)) return false;
-    if (!has_small_separators_)
-        has_small_separators_ = estimated_dissection_work(compressed.graph) <= most * structure.flops;
-    return *has_small_separators_;
+    if (!has_memory_for(OrderingMethod::dissection)) return false;
+    Timer const timer;
+    bool const is_small = estimated_dissection_work(compressed.graph) <= most * structure.flops;
+    ordering_s += timer.seconds();
+    return is_small;
 }
 
 bool StructureJob::is_lattice() {

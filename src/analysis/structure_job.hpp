@@ -49,17 +49,16 @@ struct StructureJob {
     [[nodiscard]] bool is_badly_adapted() const;
     /// Orders by another method as well, if memory suffices, and keeps the ordering with fewer operations.
     void order_again(OrderingMethod method);
-    /// Does so unless a quick cut shows that a dissection needs more operations than minimum degree.
-    void try_dissection(OrderingMethod method);
+    /// After minimum degree: whether a quick cut shows that a dissection may need fewer operations.
+    [[nodiscard]] bool has_small_separators();
     /// Whether the compressed graph is a lattice, of which `dissection` finds good orderings.
     [[nodiscard]] bool is_lattice();
 
   private:
-    [[nodiscard]] bool has_memory_for(OrderingOptions const& options) const;
-    [[nodiscard]] bool has_small_separators();
+    [[nodiscard]] bool has_memory_for(OrderingMethod method) const;
     [[nodiscard]] bool starts_with_minimum_degree();
 
-    std::optional<bool> is_lattice_, has_small_separators_;
+    std::optional<bool> is_lattice_;
 };
 
 } // namespace espalier

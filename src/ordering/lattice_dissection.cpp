@@ -4,6 +4,7 @@
 #include <bitset>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -122,18 +123,31 @@ class LatticeDissection {
 
     void set_directions(Lattice const& lattice) {
         auto const present = steps_of_points(lattice);
+        Step const unit = units(lattice);
         for (int k = 14; k < 27; ++k) {
-            Direction direction{{k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1}, 0, {}};
+            Direction direction{
+                {(k % 3 - 1) * unit[0], (k / 3 % 3 - 1) * unit[1], (k / 9 - 1) * unit[2]}, 0, {}};
             bool is_flat = false;
             for (int d = 0; d < 3; ++d) is_flat |= direction.normal[d] != 0 && lattice.size[d] == 1;
             if (is_flat) continue;
             set_thickness(direction, lattice, present);
             if (std::ranges::max(direction.thickness) > 0) directions_.push_back(std::move(direction));
         }
-        std::ranges::stable_sort(directions_, {}, [](Direction const& direction) {
-            return std::abs(direction.normal[0]) + std::abs(direction.normal[1]) +
-                   std::abs(direction.normal[2]);
+        // Of equally cheap layers, those along the axes are taken.
+        std::ranges::stable_sort(directions_, std::greater(), [](Direction const& direction) {
+            return std::ranges::count(direction.normal, 0);
         });
+    }
+
+    // The height of a point in each direction. If the longest steps along x and y are 1 and 2, layers of 2 x
+    // + y are to this lattice what layers of x + y are to one with equal steps.
+    static Step units(Lattice const& lattice) {
+        Step longest{1, 1, 1};
+        for (Step const& step : lattice.steps)
+            for (int d = 0; d < 3; ++d) longest[d] = std::max(longest[d], std::abs(step[d]));
+        Step unit{};
+        for (int d = 0; d < 3; ++d) unit[d] = std::ranges::max(longest) / longest[d];
+        return unit;
     }
 
     // The steps of the edges from each point to later ones; empty if all points have all steps that end in

@@ -117,6 +117,23 @@ TEST(Lattice, CutsBetweenElements) {
     EXPECT_LE(static_cast<double>(fill_by_elimination(graph, perm)), 31.0 / 4 * n * n * std::log2(n));
 }
 
+// Steps of two points make layers twice as thick. The lattice is then like one with half of the points, which
+// has a quarter of the entries.
+TEST(Lattice, ObliqueLayersFitTheSteps) {
+    Index const a = 60, b = 80;
+    Edges edges;
+    for (Index v = 0; v < a * b; ++v) {
+        if (v % a + 1 < a) edges.emplace_back(v, v + 1);
+        for (Index const step : {a, 2 * a})
+            if (v + step < a * b) edges.emplace_back(v, v + step);
+    }
+    auto const fill = [](Graph const& graph) {
+        return static_cast<double>(
+            fill_by_elimination(graph, order_lattice(graph, *find_lattice(graph), 1, nullptr)));
+    };
+    EXPECT_LT(fill(graph_from(a * b, edges)), 4.4 * fill(grid(a, b / 2)));
+}
+
 // Without edges between lines 20 and 21, the lines before them come first, and then those after them.
 TEST(Lattice, SeparatePartsNeedNoSeparator) {
     Index const a = 20, b = 31, n = a * b;
