@@ -24,7 +24,9 @@ struct alignas(32) AssignmentRow {
     // Values of `place` for rows outside the heap.
     static constexpr Index untouched = -1; ///< Not reached by the current search.
     static constexpr Index settled = -2;   ///< The distance is final.
-    static constexpr Index closed = -3;    ///< No unmatched row can be reached from here, now or later.
+
+    /// The distance of a closed row, from which no unmatched row can be reached, now or later.
+    static constexpr double closed = -infinity;
 
     double dual = infinity;     ///< Dual variable.
     double distance = infinity; ///< From the root of the search.
@@ -195,8 +197,8 @@ class Assigner {
     void scan(Index column, double base) {
         for (Offset k : costs_.entries_of(column)) {
             Row& row = row_at(k);
-            if (row.place <= Row::settled) continue;
             double const distance = base + std::max(0.0, reduced_cost(k, columns_[column]));
+            // This skips closed rows and, because their distance is at most `base`, settled rows, too.
             if (distance >= std::min(row.distance, shortest_)) continue;
             Index const i = costs_.row_ind[k];
             if (row.distance == infinity) touched_.push_back(i);
@@ -279,7 +281,7 @@ class Assigner {
         auto const rows = std::move(settled_);
         settled_.clear();
         forget_search();
-        for (Index const i : rows) rows_[i].place = Row::closed;
+        for (Index const i : rows) rows_[i].distance = Row::closed;
     }
 
     /// The columns of closed set b have entries only in rows of the closed sets 1 .. b, so all row duals of
