@@ -46,7 +46,7 @@ struct Cut {
 
     /// Whether both parts have vertices.
     [[nodiscard]] bool divides() const { return weight[0] > 0 && weight[1] > 0; }
-    /// The price of the cut, by which cuts are compared: the weight of the separator, and up to half of it
+    /// The price of the cut, by which cuts are compared: the weight of the separator, and up to 30 % of it
     /// for an imbalance. Infinite if the cut does not divide the graph.
     [[nodiscard]] double price() const;
     void set_weights(CutGraph const& graph);
