@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "core/random.hpp"
+#include "core/scalar.hpp"
 #include "core/status_of.hpp"
 #include "core/timer.hpp"
 #include "ordering/balance_weights.hpp"
