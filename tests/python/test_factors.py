@@ -126,6 +126,20 @@ def test_selected_inverse(factorize, make, dtype, supernodes):
     np.testing.assert_allclose(factor.inverse_diagonal(), dense.diagonal(), atol=bound)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64])
+@pytest.mark.parametrize("call", ["selected_inverse", "inverse_diagonal"])
+def test_inaccurate_entries_of_the_inverse_give_a_warning(call, dtype):
+    n = 12
+    A = sparse.diags([1, 1e-3, 1], [-1, 0, 1], shape=(n, n), format="csc").astype(dtype)
+    order = {"ordering": "natural", "matching": "off", "scaling": "off"}
+    factor = espalier.lu(A, max_block_width=1, supernodes="on", pivoting="static", **order)
+    for owner in (factor, factor.solver):
+        with pytest.warns(espalier.AccuracyWarning, match="inaccurate.*diagonal") as caught:
+            getattr(owner, call)()
+        assert len(caught) == 1 and caught[0].filename == __file__
+    assert any("inaccurate" in note for note in factor.solver.report["notes"])
+
+
 def test_selected_inverse_is_the_derivative_of_the_determinant():
     A = general(dtype=np.float64).tocsc()
     factor = espalier.lu(A, supernodes="on")

@@ -61,8 +61,9 @@ class AnySolver {
     virtual double rcond(py::tuple const& listeners) = 0;
     virtual std::tuple<Index, py::array, std::vector<double>> null_space(double tolerance,
                                                                          py::tuple const& listeners) = 0;
-    virtual Columns selected_inverse(py::tuple const& listeners) = 0;
-    virtual py::array inverse_diagonal(py::tuple const& listeners) = 0;
+    /// The entries and the notes that call them inaccurate.
+    virtual std::tuple<Columns, std::vector<std::string>> selected_inverse(py::tuple const& listeners) = 0;
+    virtual std::tuple<py::array, std::vector<std::string>> inverse_diagonal(py::tuple const& listeners) = 0;
     /// The factorized matrix and true, or without factors the analyzed matrix and false, or nothing.
     virtual std::optional<std::tuple<Columns, bool>> matrix() = 0;
     /// Returns whether the factors were changed in place.
@@ -205,11 +206,11 @@ template <class T> class BoundSolver final : public AnySolver {
         return {found.rank, to_numpy(std::move(found.basis)), std::move(found.singular_values)};
     }
 
-    Columns selected_inverse(py::tuple const& listeners) override {
-        auto const found = run(listeners, [&] {
+    std::tuple<Columns, std::vector<std::string>> selected_inverse(py::tuple const& listeners) override {
+        auto const [found, doubts] = run_checked(listeners, [&] {
             return expand_symmetric(solver_->selected_inverse(factorized("selected_inverse")));
         });
-        return columns_of(found);
+        return {columns_of(found), doubts};
     }
 
     std::optional<std::tuple<Columns, bool>> matrix() override {
@@ -251,9 +252,9 @@ template <class T> class BoundSolver final : public AnySolver {
         return to_numpy(std::move(out));
     }
 
-    py::array inverse_diagonal(py::tuple const& listeners) override {
-        auto const found = run(listeners, [&] { return solver_->inverse_diagonal(); });
-        return copied(found);
+    std::tuple<py::array, std::vector<std::string>> inverse_diagonal(py::tuple const& listeners) override {
+        auto const [found, doubts] = run_checked(listeners, [&] { return solver_->inverse_diagonal(); });
+        return {copied(found), doubts};
     }
 
     py::array schur_complement() override {
@@ -302,6 +303,18 @@ template <class T> class BoundSolver final : public AnySolver {
 
     template <class Body> auto run(Listeners const& listeners, Body const& body) {
         return calls_.run(listeners, body);
+    }
+    /// Also returns the notes of the call that its result is inaccurate.
+    template <class Body> auto run_checked(Listeners const& listeners, Body const& body) {
+        return run(listeners, [&] {
+            std::size_t const before = solver_->report().notes.size();
+            auto result = body();
+            std::vector<std::string> doubts;
+            auto const& notes = solver_->report().notes;
+            for (std::size_t k = before; k < notes.size(); ++k)
+                if (notes[k].find(" is inaccurate: ") != std::string::npos) doubts.push_back(notes[k]);
+            return std::pair(std::move(result), std::move(doubts));
+        });
     }
 
     template <class E> static py::array_t<E> copied(std::vector<E> const& values) {

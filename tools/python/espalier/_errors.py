@@ -42,7 +42,7 @@ class UnsupportedError(EspalierError, NotImplementedError):
 
 
 class AccuracyWarning(UserWarning):
-    """The backward error of a solution is above the tolerance."""
+    """The backward error of a solution is above the tolerance, or entries of the inverse are inaccurate."""
 
 
 class SingularMatrixWarning(AccuracyWarning):

@@ -132,11 +132,11 @@ class Factor:
 
     def selected_inverse(self) -> Any:
         """The entries of A^-1 on the pattern of A.T, as a CSC matrix; see Solver.selected_inverse()."""
-        return self.solver.selected_inverse()
+        return self.solver._selected_inverse(3)
 
     def inverse_diagonal(self) -> npt.NDArray[Any]:
         """The diagonal of A^-1."""
-        return self.solver.inverse_diagonal()
+        return self.solver._inverse_diagonal(3)
 
     def slogdet(self) -> LogDeterminant:
         """Sign (or phase) and logarithm of the modulus of the determinant."""

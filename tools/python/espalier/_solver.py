@@ -433,14 +433,23 @@ class Solver:
 
     def selected_inverse(self) -> Any:
         """The selected inverse (Takahashi): a scipy CSC matrix with the entries (j, i) of A^-1 for all entries (i, j) of
-        A, that is, on the pattern of A.T, which is that of A if it is symmetric. The entries are not refined. Needs
-        the memory of the factors again."""
-        work = self._require_work("selected_inverse")
-        return _csc(work.handle.selected_inverse(self._listeners))
+        A, that is, on the pattern of A.T, which is that of A if it is symmetric. The entries are not refined, but some
+        are checked; inaccurate ones give an AccuracyWarning. Needs the memory of the factors again."""
+        return self._selected_inverse(3)
+
+    def _selected_inverse(self, stacklevel: int) -> Any:
+        columns, doubts = self._require_work("selected_inverse").handle.selected_inverse(self._listeners)
+        _warn_of_notes(doubts, stacklevel)
+        return _csc(columns)
 
     def inverse_diagonal(self) -> npt.NDArray[Any]:
-        """The diagonal of A^-1, for the time and memory of selected_inverse()."""
-        return self._require_work("inverse_diagonal").handle.inverse_diagonal(self._listeners)
+        """The diagonal of A^-1, for the time and memory of selected_inverse(). Its entries are checked likewise."""
+        return self._inverse_diagonal(3)
+
+    def _inverse_diagonal(self, stacklevel: int) -> npt.NDArray[Any]:
+        diagonal, doubts = self._require_work("inverse_diagonal").handle.inverse_diagonal(self._listeners)
+        _warn_of_notes(doubts, stacklevel)
+        return diagonal
 
     # Predictions and traces.
 
@@ -531,3 +540,8 @@ def warn_of(verdict: tuple[str, float, bool] | None, stacklevel: int) -> None:
         kind = SingularMatrixWarning
         message = f"the matrix is singular to working precision; backward error of the solution {error:.1e}"
     warnings.warn(message, kind, stacklevel=stacklevel + 1)
+
+
+def _warn_of_notes(doubts: list[str], stacklevel: int) -> None:
+    if doubts:
+        warnings.warn("; ".join(doubts), AccuracyWarning, stacklevel=stacklevel + 1)
