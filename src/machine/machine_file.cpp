@@ -16,6 +16,7 @@ namespace {
 constexpr int most_cores = 1 << 16;
 constexpr int most_nodes = 1 << 10; // tables of nodes are quadratic
 constexpr double highest_bandwidth = 1e18;
+constexpr double own_distance = 10, most_distance = 1e6;
 
 // The keys of a machine file, and the further keys of the file that `espalier machine` writes.
 constexpr std::string_view keys[] = {"name",
@@ -69,7 +70,7 @@ class MachineReader {
         if (auto const name = json_["name"]) machine_.name = name.text();
         if (auto const nodes = json_["nodes"]) machine_.count = nodes.count(1, 1 << 20);
         read_cores();
-        if (auto const table = json_["distances"]) machine_.distances = table.square_table(0, 1e6);
+        if (auto const table = json_["distances"]) read_distances(table);
         read_cost_model(json_["cost_model"]);
         if (auto const rate = json_["core_bytes_per_s"]) {
             machine_.bandwidth = rate.number(1, highest_bandwidth);
@@ -126,13 +127,32 @@ class MachineReader {
         for (int node = 0; node < num_nodes_; ++node) {
             auto const cores = nodes[node]["cores"].items();
             machine_.node_of_core.insert(machine_.node_of_core.end(), cores.size(), node);
-            for (JsonField const& distance :
-                 items_for(nodes[node]["distances"], num_nodes_, "numbers", "nodes"))
-                machine_.distances.push_back(distance.number(0, 1e6));
+            auto const distances = items_for(nodes[node]["distances"], num_nodes_, "numbers", "nodes");
+            for (int other = 0; other < num_nodes_; ++other)
+                machine_.distances.push_back(read_distance(distances[other], other == node));
         }
         if (machine_.num_cores() > most_cores)
             list.refuse(
                 fmt::format("has {} cores; at most {} are possible", machine_.num_cores(), most_cores));
+    }
+
+    void read_distances(JsonField const& table) {
+        machine_.distances = table.square_table(0, most_distance);
+        auto const rows = table.items();
+        for (std::size_t node = 0; node < rows.size(); ++node) {
+            auto const row = rows[node].items();
+            for (std::size_t other = 0; other < row.size(); ++other) read_distance(row[other], other == node);
+        }
+    }
+    // A node is nearest to itself.
+    static double read_distance(JsonField const& json, bool to_itself) {
+        double const distance = json.number(0, most_distance);
+        if (to_itself && distance != own_distance)
+            json.refuse(fmt::format("is {}; the distance of a node to itself is {}", distance, own_distance));
+        if (distance < own_distance)
+            json.refuse(fmt::format("is {}; no distance is below {}, that of a node to itself", distance,
+                                    own_distance));
+        return distance;
     }
 
     void read_cost_model(JsonField const& json) {

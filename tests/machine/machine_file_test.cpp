@@ -187,6 +187,12 @@ TEST(MachineFile, NamesTheFileAndTheKeyAtFault) {
     expect(with_cores(R"("speed": 1, "speed": 1)"), "duplicate object key near '\"speed\"'");
     expect(std::string(std::size_t{4} << 20, ' ') + "{}", "larger than 4 MiB");
     expect(with_cores(R"("distances": 5)"), "\"distances\" is 5, not a list");
+    expect(with_cores(R"("distances": [[12]])"),
+           "\"distances.0.0\" is 12; the distance of a node to itself is 10");
+    expect(R"({"topology": "numa:2 core:2", "distances": [[10, 21], [0, 10]]})",
+           "\"distances.1.0\" is 0; no distance is below 10, that of a node to itself");
+    expect(R"({"numa_nodes": [{"cores": [0], "distances": [10, 9]}, {"cores": [1], "distances": [20, 10]}]})",
+           "\"numa_nodes.0.distances.1\" is 9; no distance is below 10");
     expect(with_cores(R"("speed": true)"), "\"speed\" is true, not a number from");
     expect(R"({"numa_nodes": 1025, "cores_per_numa_node": 1})",
            "\"numa_nodes\" is 1025, not a number from 1 to 1024");
