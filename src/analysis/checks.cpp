@@ -9,6 +9,7 @@
 
 #include "analysis/choose_method.hpp"
 #include "core/all_parts.hpp"
+#include "core/counted.hpp"
 #include "matrix/entries.hpp"
 #include "matrix/norms.hpp"
 #include "scaling/matching.hpp"
@@ -70,8 +71,8 @@ void require_block_widths(ScheduleSettings const& settings, std::string_view das
 template <class T> void require_square(CscMatrix<T> const& a) {
     if (a.rows != a.cols)
         throw Error(Status::bad_input,
-                    fmt::format("the matrix has {} rows and {} columns; only square systems can be solved",
-                                a.rows, a.cols));
+                    fmt::format("the matrix has {} and {}; only square systems can be solved",
+                                counted(a.rows, "row"), counted(a.cols, "column")));
 }
 
 namespace {

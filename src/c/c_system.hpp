@@ -12,6 +12,7 @@
 #include "c/c_parts.hpp"
 #include "c/c_session.hpp"
 #include "comm/collective_call.hpp"
+#include "core/counted.hpp"
 #include "core/scalar.hpp"
 #include "espalier/import.hpp"
 #include "refine/refine.hpp"
@@ -197,8 +198,8 @@ template <class T> class SystemSession : public Session {
     CscMatrix<T> general_columns(espalier_matrix const* given, char const* what) const {
         espalier_matrix const fields = known_fields(given, what);
         if (fields.rows != order())
-            throw Error(Status::usage,
-                        fmt::format("{} has {} rows; the matrix has {}", what, fields.rows, order()));
+            throw Error(Status::usage, fmt::format("{} has {}; the matrix has {}", what,
+                                                   counted(fields.rows, "row"), order()));
         known(fields.symmetry, Symmetry::hermitian, "symmetry");
         if (fields.symmetry != ESPALIER_GENERAL)
             throw Error(Status::usage, fmt::format("{} must be given as a general matrix", what));
@@ -233,10 +234,10 @@ template <class T> class SystemSession : public Session {
     // Stores the matrix of process 0.
     void take(MatrixImport<T> next) {
         if (next.matrix().rows != next.matrix().cols)
-            throw Error(
-                Status::bad_input,
-                fmt::format("the matrix has {} rows and {} columns; only square systems can be solved",
-                            next.matrix().rows, next.matrix().cols));
+            throw Error(Status::bad_input,
+                        fmt::format("the matrix has {} and {}; only square systems can be solved",
+                                    counted(next.matrix().rows, "row"),
+                                    counted(next.matrix().cols, "column")));
         matrix_ = std::move(next);
         updated_.reset();
     }

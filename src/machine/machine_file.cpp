@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/counted.hpp"
 #include "core/one_line.hpp"
 #include "io/json.hpp"
 #include "runtime/binding.hpp"
@@ -293,7 +294,8 @@ MachineModel SimulatedMachine::model(int processes, int threads) const {
         throw Error(Status::usage, fmt::format("machine {}: {} threads; expected at least 0", name, threads));
     if (count > 0 && processes > count)
         throw Error(Status::usage,
-                    fmt::format("machine {} has {} nodes, fewer than {} processes", name, count, processes));
+                    fmt::format("machine {} has {}, fewer than {}", name, counted(count, "node"),
+                                counted(processes, "process", "processes")));
     MachineModel machine;
     machine.processes = processes;
     machine.threads = threads > 0 ? threads : num_cores();

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/counted.hpp"
 #include "core/scalar.hpp"
 #include "matrix/entries.hpp"
 #include "matrix/spelled.hpp"
@@ -79,8 +80,8 @@ template <class T> CscMatrix<T> expand_skew(CscMatrix<T> const& matrix) {
 void require_square(Index rows, Index cols, DeclaredSymmetry declared, std::string const& source) {
     if (rows != cols)
         throw Error(Status::bad_input,
-                    fmt::format("{}: the matrix is declared {}, but has {} rows and {} columns", source,
-                                adjective(declared), rows, cols));
+                    fmt::format("{}: the matrix is declared {}, but has {} and {}", source,
+                                adjective(declared), counted(rows, "row"), counted(cols, "column")));
 }
 
 template <class T> void check_diagonal(CscMatrix<T> const& matrix, Index first, DeclaredSymmetry declared,

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/counted.hpp"
 #include "ordering/induced_subgraph.hpp"
 #include "ordering/methods.hpp"
 #include "ordering/minimum_degree.hpp"
@@ -95,8 +96,9 @@ void require_rows(Graph const& graph, OrderingMethod method) {
 
 std::vector<Index> const& checked_positions(std::vector<Index> const& positions, Index n) {
     if (std::ssize(positions) != n)
-        throw Error(Status::usage, fmt::format("the ordering has {} positions; the matrix has {} rows",
-                                               positions.size(), n));
+        throw Error(Status::usage,
+                    fmt::format("the ordering has {}; the matrix has {}",
+                                counted(std::ssize(positions), "position"), counted(n, "row")));
     std::vector<Index> row_at(n, -1);
     for (Index row = 0; row < n; ++row) {
         Index const position = positions[row];

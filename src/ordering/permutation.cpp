@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/counted.hpp"
 #include "core/names.hpp"
 #include "core/suggest.hpp"
 
@@ -137,8 +138,8 @@ std::vector<Entry> read_entries(WordReader& reader, std::string const& path, Ind
     }
     if (std::ssize(entries) < n)
         throw Error(Status::bad_input,
-                    fmt::format("ordering file '{}' has {} integers; the matrix has {} rows", path,
-                                entries.size(), n));
+                    fmt::format("ordering file '{}' has {}; the matrix has {}", path,
+                                counted(std::ssize(entries), "integer"), counted(n, "row")));
     return entries;
 }
 

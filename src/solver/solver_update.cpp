@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/checks.hpp"
+#include "core/counted.hpp"
 #include "core/timer.hpp"
 #include "kernels/blas.hpp"
 #include "matrix/convert.hpp"
@@ -22,8 +23,8 @@ template <class T>
 void Solver<T>::State::check_update(CscMatrix<T> const& matrix, CscMatrix<T> const& w, int sign) const {
     if (w.rows != matrix.rows || w.symmetry != Symmetry::general)
         throw Error(Status::usage, fmt::format("the columns of an update must be a general matrix with {} "
-                                               "rows; this matrix is {} and has {} rows",
-                                               matrix.rows, to_string(w.symmetry), w.rows));
+                                               "rows; this matrix is {} and has {}",
+                                               matrix.rows, to_string(w.symmetry), counted(w.rows, "row")));
     if (sign != 1 && sign != -1)
         throw Error(Status::usage, fmt::format("the sign of an update is {}; expected 1 or -1", sign));
     w.validate();

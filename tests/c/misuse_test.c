@@ -272,7 +272,7 @@ static void matrices(espalier_solver* solver, espalier_matrix const* good) {
     double const one[] = {1};
     espalier_matrix const oblong = {
         .rows = 2, .cols = 1, .entries = 1, .pointers = start, .indices = row, .values = one};
-    FAILS(solver, ESPALIER_BAD_INPUT, "2 rows and 1 columns", espalier_set_matrix(solver, &oblong));
+    FAILS(solver, ESPALIER_BAD_INPUT, "2 rows and 1 column;", espalier_set_matrix(solver, &oblong));
 
     /* A rejected matrix leaves the previous one unchanged. */
     int64_t order = 0;

@@ -38,6 +38,12 @@ TEST(MachineFile, ReadsEveryKey) {
     EXPECT_EQ(machine.node_of_core, (std::vector<int>{0, 0, 0, 1, 1, 1}));
     MachineModel const model = machine.model(4, 0);
     EXPECT_EQ(model.num_workers(), 24);
+    EXPECT_TRUE(throws_error(Status::usage, "machine big has 4 nodes, fewer than 5 processes",
+                             [&] { (void)machine.model(5, 0); }));
+    SimulatedMachine const one =
+        parse_machine(R"({"topology": "core:2", "nodes": 1, "name": "m"})", "m.json");
+    EXPECT_TRUE(throws_error(Status::usage, "machine m has 1 node, fewer than 2 processes",
+                             [&] { (void)one.model(2, 0); }));
     EXPECT_EQ(model.memory_factor(1, 0), 1.3);
     EXPECT_EQ(model.stream_factor(1, 0), 3);
     EXPECT_EQ(model.node_distances[1], 21);

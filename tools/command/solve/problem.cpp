@@ -49,8 +49,8 @@ template <class T> DenseMatrix<T> from_file(RunOptions const& options, Index n) 
                                         options.rhs));
             if (b.rows != n)
                 throw Error(Status::bad_input,
-                            fmt::format("{}: the right-hand side has {} rows, but the matrix has {}",
-                                        options.rhs, b.rows, n));
+                            fmt::format("{}: the right-hand side has {}, but the matrix has {}", options.rhs,
+                                        counted(b.rows, "row"), n));
             if (options.nrhs && *options.nrhs != b.cols)
                 throw Error(Status::usage,
                             fmt::format("--nrhs {} contradicts {}, which has {}", *options.nrhs, options.rhs,
