@@ -12,6 +12,7 @@
 #include "core/counted.hpp"
 #include "matrix/entries.hpp"
 #include "matrix/norms.hpp"
+#include "runtime/exact_bytes.hpp"
 #include "scaling/matching.hpp"
 
 namespace espalier {
@@ -136,10 +137,8 @@ template <class T> void require_no_zero_row(CscMatrix<T> const& a, std::span<Ind
 
 void require_memory(std::uint64_t needed, std::uint64_t limit, std::string_view what) {
     if (limit > 0 && needed > limit)
-        throw Error(Status::out_of_memory,
-                    fmt::format("{} needs {} bytes ({:.1f} MiB), but the limit is {} bytes ({:.1f} MiB)",
-                                what, needed, static_cast<double>(needed) / 1048576.0, limit,
-                                static_cast<double>(limit) / 1048576.0));
+        throw Error(Status::out_of_memory, fmt::format("{} needs {}, but the limit is {}", what,
+                                                       exact_bytes(needed), exact_bytes(limit)));
 }
 
 void require_block(std::size_t size, Index n, Index nrhs, char const* what) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/run_threads.hpp"
+#include "runtime/exact_bytes.hpp"
 
 namespace espalier {
 
@@ -31,8 +32,8 @@ class FillCount {
             throw Error(
                 Status::out_of_memory,
                 fmt::format("an incomplete factorization with level of fill {} needs more memory than "
-                            "the limit of {} bytes ({:.1f} MiB)",
-                            levels_, limit_.bytes, static_cast<double>(limit_.bytes) / 1048576.0));
+                            "the limit of {}",
+                            levels_, exact_bytes(limit_.bytes)));
     }
 
   private:

@@ -223,7 +223,7 @@ TEST(FillPattern, EndsAtTheMemoryLimit) {
             EXPECT_EQ(fill_pattern(pattern, 2, threads, nullptr, {1 << 20, blocks}).num_blocks(), blocks);
             EXPECT_TRUE(throws_error(
                 Status::out_of_memory,
-                "level of fill 2 needs more memory than the limit of 1048576 bytes (1.0 MiB)", [&] {
+                "level of fill 2 needs more memory than the limit of 1048576 bytes (1 MiB)", [&] {
                     (void)fill_pattern(pattern, 2, threads, nullptr, {1 << 20, blocks - 1});
                 }));
         }

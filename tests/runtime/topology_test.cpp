@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include "io/reading.hpp"
+#include "runtime/exact_bytes.hpp"
 #include "support.hpp"
 
 namespace espalier {
@@ -244,6 +245,9 @@ TEST(Topology, FormatsRangesAndSizes) {
                                                            {1048575, "1.00 MiB"},
                                                            {~std::uint64_t{0}, "16 EiB"}};
     for (auto const& [bytes, text] : texts) EXPECT_EQ(format_bytes(bytes), text);
+    EXPECT_EQ(exact_bytes(1), "1 byte");
+    EXPECT_EQ(exact_bytes(1023), "1023 bytes");
+    EXPECT_EQ(exact_bytes(15168), "15168 bytes (14.8 KiB)");
 }
 
 TEST(Topology, NamesChooseThisMachineAFileOrADescription) {
