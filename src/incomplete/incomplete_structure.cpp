@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/run_threads.hpp"
 #include "incomplete/row_arrangement.hpp"
+#include "runtime/process_limits.hpp"
 #include "runtime/written_pages.hpp"
 
 namespace espalier {
@@ -76,11 +77,20 @@ IncompleteStructure::IncompleteStructure(StoredPattern const& a, EntryType type,
 }
 
 // A block of the factor has a number and values. The processes of a computer store the numbers at the same
-// time, but some of them may have larger factors than others.
+// time, but some of them may have larger factors than others. Without Options::max_memory, the available
+// memory is the limit.
 FillLimit IncompleteStructure::fill_limit(IncompleteOptions const& options) const {
     std::uint64_t const of_factor = sizeof(BlockRow) + entries_of_block() * type_.bytes;
     std::uint64_t const of_search = sizeof(BlockRow) * options.sharing;
-    return {options.max_memory, static_cast<Offset>(options.max_memory / std::max(of_factor, of_search))};
+    std::uint64_t const of_block = std::max(of_factor, of_search);
+    auto const limit = [&](std::uint64_t bytes, bool is_available) {
+        return FillLimit{bytes, static_cast<Offset>(bytes / of_block), is_available};
+    };
+    if (options.max_memory > 0 || options.levels == 0) return limit(options.max_memory, false);
+    constexpr double worth_checking = 1 << 26; // reading the limits of the system takes 100 us
+    auto const rows = static_cast<double>(size_) / sizes_.block_size;
+    if (rows * rows * static_cast<double>(of_block) < worth_checking) return {};
+    return limit(available_memory_bytes(), true);
 }
 
 void IncompleteStructure::allocate_inverse() {

@@ -32,8 +32,11 @@ class FillCount {
             throw Error(
                 Status::out_of_memory,
                 fmt::format("an incomplete factorization with level of fill {} needs more memory than "
-                            "the limit of {}",
-                            levels_, exact_bytes(limit_.bytes)));
+                            "{}",
+                            levels_,
+                            limit_.is_available
+                                ? fmt::format("the {} that are available", format_bytes(limit_.bytes))
+                                : fmt::format("the limit of {}", exact_bytes(limit_.bytes))));
     }
 
   private:

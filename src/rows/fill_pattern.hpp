@@ -10,8 +10,9 @@ namespace espalier {
 
 /// The memory that a factor may need, by the number of its blocks.
 struct FillLimit {
-    std::uint64_t bytes = 0; ///< Options::max_memory, which the message of an error names; 0 for no limit.
-    Offset blocks = 0;       ///< The most blocks for which they may suffice.
+    std::uint64_t bytes = 0;   ///< The message of an error names them; 0 for no limit.
+    Offset blocks = 0;         ///< The most blocks for which they may suffice.
+    bool is_available = false; ///< Whether they are the available memory, not Options::max_memory.
 };
 
 /// The pattern of the incomplete factors L + U with fill of levels up to `levels` >= 0. By the fill path
