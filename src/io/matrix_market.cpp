@@ -13,13 +13,11 @@ namespace espalier {
 
 namespace {
 
-// The smallest size of an entry in bytes: a digit and a separator for each number.
+// The smallest size of an entry in bytes: a digit and a separator for each number. In coordinate files only
+// the indices count. The parser states the line of an entry without a value.
 Offset smallest_entry(MarketHeader const& header) {
-    int const indices = header.array ? 0 : 2;
-    int const values = header.field == MarketField::pattern   ? 0
-                       : header.field == MarketField::complex ? 2
-                                                              : 1;
-    return 2 * (indices + values);
+    if (!header.array) return 4;
+    return header.field == MarketField::complex ? 4 : 2;
 }
 
 void require_room_for(Source const& source, MarketHeader const& header, Offset entries, Offset bytes) {

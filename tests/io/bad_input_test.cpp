@@ -83,6 +83,7 @@ TEST(BadMatrixMarket, ErrorsOfEntriesNameTheirLine) {
     expect_bad_body("3 3 1\n1 18446744073709551617 1\n",
                     ":3: column index: '18446744073709551617' does not fit a 64-bit integer");
     expect_bad_body("3 3 1\n1 1 \n2 2 1 \n", ":3: value: a value is missing");
+    expect_bad_body("2 2 2\n1 1\n2 2\n", ":3: value: a value is missing");
     expect_bad_body("3 3 1\n1 1 1 1\n", ":3: unexpected '1' after the entry");
     expect_bad_body("3 3 1\n1 1 one\n", ":3: value: 'one' is not a number");
     expect_bad_body("3 3 1\n1 1 +-1\n", ":3: value: '+-1' is not a number");
