@@ -73,13 +73,18 @@ std::optional<Header> parse_counts(char const* p, char const* end) {
     return header;
 }
 
-// The k-th (...) of the format line with its nested parentheses.
+// The k-th (...) of the format line with its nested parentheses. The first two formats have 16 columns each;
+// one whose columns are blank is missing. Fewer blanks between formats are accepted anywhere.
 std::vector<FixedField> format_at(Source const& source, Header const& header, int k) {
-    auto rest = line_at(header.format_line, source.end());
+    constexpr std::size_t columns = 16;
+    auto const line = line_at(header.format_line, source.end());
+    auto rest = line;
     for (int seen = 0;; ++seen) {
         auto const first = rest.find('(');
-        if (first == std::string_view::npos)
-            source.fail(header.format_line, fmt::format("format {} is missing", k + 1));
+        std::size_t const column = line.size() - rest.size() + first;
+        if (first == std::string_view::npos ||
+            (seen < 2 && first >= columns && column >= columns * static_cast<std::size_t>(seen + 1)))
+            source.fail(header.format_line, fmt::format("format {} is missing", seen + 1));
         std::size_t last = first;
         int depth = 0;
         do {

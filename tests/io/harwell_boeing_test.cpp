@@ -294,6 +294,12 @@ TEST(BadHarwellBoeing, FormatsAreChecked) {
     EXPECT_EQ(error_with(s), "bad_input: test.mtx:4: format 2 is missing");
     s.pointer_format = "";
     EXPECT_EQ(error_with(s), "bad_input: test.mtx:4: format 1 is missing");
+    s = unsymmetric();
+    s.pointer_format = "";
+    EXPECT_EQ(error_with(s), "bad_input: test.mtx:4: format 1 is missing");
+    s = unsymmetric();
+    s.index_format = "";
+    EXPECT_EQ(error_with(s), "bad_input: test.mtx:4: format 2 is missing");
 }
 
 TEST(BadHarwellBoeing, EveryTruncationIsAnError) {
