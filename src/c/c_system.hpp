@@ -352,7 +352,7 @@ template <class T> class SystemSession : public Session {
         if (!now_.factorized)
             throw Error(Status::usage,
                         fmt::format("{} was called before espalier_factorize of this matrix, or after a "
-                                    "change of threads or topology",
+                                    "failed call or a change of threads or topology",
                                     what));
     }
 

@@ -20,8 +20,10 @@ template <class T> void Solver<T>::State::require(char const* what, std::initial
     bool const may_have_delayed = supernodal_ && supernodal_->may_have_delayed();
     for (Need const need : needs) switch (need) {
         case Need::factors:
-            demand(factorized_, Status::usage,
-                   "{} was called before factorize, or after a change of threads or topology", what);
+            demand(
+                factorized_, Status::usage,
+                "{} was called before factorize, or after a failed call or a change of threads or topology",
+                what);
             break;
         case Need::all_eliminated:
             require(what, {Need::factors});

@@ -45,6 +45,16 @@ def test_messages_count_rows_from_0():
     refuses(espalier.InputError, lambda: espalier.Solver().factorize(A.tocsc()), r"row 3, column 3 \(counted from 0\)")
 
 
+def test_calls_without_factors_are_named():
+    without = espalier.Solver()
+    analyzed = espalier.Solver(supernodes="on").analyze(laplacian(2))
+    incomplete = espalier.Solver(method="ilu").factorize(laplacian(2))
+    for name in ("slogdet", "determinant"):
+        refuses(espalier.InputError, getattr(without, name), f"^{name} was called before factorize")
+        refuses(espalier.InputError, getattr(analyzed, name), f"^{name} was called before factorize, or after a failed call")
+        refuses(espalier.InputError, getattr(incomplete, name), f"^{name} needs complete factors")
+
+
 def test_solvers_are_copied_with_their_settings():
     A, b = laplacian(2), np.ones(8)
     solver = espalier.Solver(symmetric="symmetric", ordering="metis", tolerance=1e-9, schur=[1, 5]).factorize(A)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
@@ -389,11 +390,18 @@ class Solver:
 
     def slogdet(self) -> LogDeterminant:
         """Sign (or phase) and logarithm of the modulus of the determinant."""
-        return LogDeterminant(*self._require_work("slogdet").handle.determinant())
+        return self._slogdet("slogdet")
+
+    def _slogdet(self, what: str) -> LogDeterminant:
+        handle = self._require_work(what).handle
+        try:
+            return LogDeterminant(*handle.determinant())
+        except InputError as error:  # Its message begins with the name of the C++ function.
+            raise InputError(re.sub("^determinant ", f"{what} ", str(error)), error.status) from None
 
     def determinant(self) -> Any:
         """The determinant. It is infinite or 0 if it overflows or underflows; slogdet() does neither."""
-        sign, logabsdet = self.slogdet()
+        sign, logabsdet = self._slogdet("determinant")
         with np.errstate(over="ignore", under="ignore"):
             modulus = float(np.exp(logabsdet))
         return sign if sign == 0 else sign * modulus
