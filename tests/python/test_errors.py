@@ -45,6 +45,23 @@ def test_messages_count_rows_from_0():
     refuses(espalier.InputError, lambda: espalier.Solver().factorize(A.tocsc()), r"row 3, column 3 \(counted from 0\)")
 
 
+def test_arguments_of_a_wrong_kind_are_named():
+    for call in (lambda: espalier.Solver(comm=3), lambda: espalier.follow(3), lambda: espalier.DistributedSolver(3)):
+        refuses(TypeError, call, "^comm = 3; it must be a communicator of mpi4py")
+    A = laplacian(2).tocsc()
+    A.indptr = A.indptr[:0]
+    for call in (lambda: espalier.spsolve(A, np.ones(8)), lambda: espalier.factorized(A)):
+        refuses(espalier.InputError, call, "there are 0 column starts")
+    refuses(ValueError, lambda: espalier.solve_batch(A, np.ones((1, 8)), np.ones((1, 8))), "A.indptr has 0 elements")
+
+
+def test_a_batch_without_systems_checks_its_options():
+    A = laplacian(2).tocsc()
+    values, b = np.empty((0, A.nnz)), np.empty((0, 8))
+    assert espalier.solve_batch(A, values, b, threads=1).shape == (0, 8)
+    refuses(TypeError, lambda: espalier.solve_batch(A, values, b, orderin="metis"), "orderin.*ordering")
+
+
 def test_calls_without_factors_are_named():
     without = espalier.Solver()
     analyzed = espalier.Solver(supernodes="on").analyze(laplacian(2))

@@ -41,6 +41,8 @@ def solve_batch(
     require_sparse(A)
     if A.format not in ("csc", "csr", "coo") or A.shape[0] != A.shape[1]:
         raise ValueError(f"A is a {A.format} matrix of shape {A.shape}; it must be a square csc, csr or coo matrix")
+    if A.format != "coo" and len(A.indptr) != A.shape[0] + 1:
+        raise ValueError(f"A.indptr has {len(A.indptr)} elements; a matrix of shape {A.shape} needs {A.shape[0] + 1}")
     n = A.shape[0]
     values, b = np.asarray(values), np.asarray(b)
     if values.ndim != 2 or values.shape[1] != A.nnz:
@@ -50,10 +52,10 @@ def solve_batch(
     dtype = scalar_type(values.dtype, b.dtype)
     claimed = claim(symmetric, dtype)
     pattern, order = _pattern(A, claimed != "general", dtype)
-    if b.size == 0:
-        return np.empty(b.shape, dtype)
     settings = _core.Options()
     set_options(settings, options)
+    if b.size == 0:
+        return np.empty(b.shape, dtype)
     columns = np.moveaxis(b, 2, 1) if b.ndim == 3 else b[:, np.newaxis]
     x, status, _ = _SOLVE[dtype](
         to_matrix(pattern, dtype, claimed),

@@ -12,7 +12,7 @@ from . import _core
 from ._arrays import Block, Symmetric, claim, dense, flag, operation, require_sparse, scalar_type, to_matrix
 from ._errors import InputError
 from ._options import set_options
-from ._processes import close_at_exit
+from ._processes import close_at_exit, require_communicator
 from ._solver import warn_of
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class DistributedSolver:
     """
 
     def __init__(self, comm: Any, *, symmetric: Symmetric = None, **options: Unpack[Keywords]) -> None:
+        require_communicator(comm)
         self._comm = comm.Dup()
         self._symmetric = symmetric
         self._handle: _core.Solver | None = None

@@ -71,6 +71,8 @@ def spsolve(
 
 
 def _treated_as(symmetric: Symmetric, A: Any, options: Mapping[str, Any]) -> Symmetric:
+    if len(getattr(A, "indptr", "none")) == 0:
+        return symmetric  # The factorization refuses the matrix.
     is_small = A.nnz <= _MOST_ENTRIES_AS_GENERAL
     return False if symmetric is None and is_small and options.keys() <= _OPTIONS_OF_ANY_FACTORIZATION else symmetric
 
@@ -89,7 +91,9 @@ def _solve_small(A: Any, b: Any) -> npt.NDArray[Any] | None:
     if type(b) is not np.ndarray or b.dtype != A.dtype or b.dtype not in _SOLVE_ONCE or A.format not in ("csc", "csr"):
         return None
     indptr, indices, data = A.indptr, A.indices, A.data
-    if not 0 < len(data) <= _MOST_ENTRIES_AS_GENERAL or not len(data) == len(indices) == indptr[-1]:
+    if not 0 < len(data) <= _MOST_ENTRIES_AS_GENERAL or not len(indptr):
+        return None
+    if not len(data) == len(indices) == indptr[-1]:
         return None
     rows, cols = A.shape
     try:

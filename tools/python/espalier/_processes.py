@@ -13,10 +13,16 @@ from . import _core
 from ._errors import EspalierError, InputError
 
 
+def require_communicator(comm: Any) -> None:
+    if not all(hasattr(comm, name) for name in ("Get_rank", "Dup", "py2f")):
+        raise TypeError(f"comm = {comm!r}; it must be a communicator of mpi4py")
+
+
 class RootProcess:
     """Process 0 of several. The other processes follow one handle at a time."""
 
     def __init__(self, comm: Any) -> None:
+        require_communicator(comm)
         if comm.Get_rank() != 0:
             raise InputError("Solver(comm=...) needs process 0; the other processes call espalier.follow", "usage")
         self._comm = comm.Dup()
@@ -56,6 +62,7 @@ def _close_all() -> None:
 def follow(comm: Any) -> None:
     """Take part in the calls of the Solver(comm=...) of process 0 until that is closed. All processes of `comm`, an
     mpi4py communicator, except process 0 call this function."""
+    require_communicator(comm)
     if comm.Get_rank() == 0:
         raise InputError("process 0 cannot follow; it creates a Solver(comm=...)", "usage")
     own = comm.Dup()
