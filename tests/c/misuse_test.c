@@ -379,7 +379,7 @@ static void numbers(espalier_solver* solver, espalier_matrix const* good) {
     OK(solver, espalier_solve(solver, ESPALIER_OP_NONE, 1, b, 4, x, 4));
     OK(solver, espalier_set_factorization(solver, ESPALIER_FACTORIZATION_AUTO));
     OK(solver, espalier_set_max_memory(solver, 1));
-    FAILS(solver, ESPALIER_OUT_OF_MEMORY, "the limit is 1 bytes", espalier_analyze(solver));
+    FAILS(solver, ESPALIER_OUT_OF_MEMORY, "the limit is 1 byte", espalier_analyze(solver));
     OK(solver, espalier_set_max_memory(solver, 0));
     OK(solver, espalier_set_ordering_file(solver, "/nonexistent/ordering"));
     FAILS(solver, ESPALIER_IO_ERROR, "/nonexistent/ordering", espalier_analyze(solver));

@@ -383,8 +383,7 @@ class Failure(CommandTest):
 
     def test_memory_limit_states_both_numbers(self):
         message = self.solve_fails(MEMORY, "lap3d:12", "--max-memory", "64K")
-        self.assertRegex(message, r"64(\.0)? KiB|65536")
-        self.assertRegex(message, r"MiB|[0-9]{7}")
+        self.assertRegex(message, r"needs \d+ bytes \([\d.]+ [KM]iB\), but the limit is 65536 bytes \(64 KiB\)")
 
     def test_right_hand_sides_that_do_not_fit(self):
         self.write_matrix("a.mtx", 3, laplacian(3), "symmetric")
