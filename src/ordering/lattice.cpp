@@ -1,6 +1,7 @@
 #include "ordering/lattice.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
@@ -66,6 +67,57 @@ bool contains_edges(Lattice const& lattice, Graph const& graph, std::vector<Inde
     return true;
 }
 
+// A class of points whose coordinates are even or odd in the same directions.
+int class_of(Step const& at) {
+    return at[0] % 2 + 2 * (at[1] % 2) + 4 * (at[2] % 2);
+}
+
+// The number of points of a class from which a step ends in the lattice.
+Index num_starts(Lattice const& lattice, Step const& step, int of_class) {
+    Index starts = 1;
+    for (int d = 0; d < 3; ++d) {
+        int const first = std::max(0, -step[d]), end = lattice.size[d] - std::max(0, step[d]);
+        bool const begins_with_class = first % 2 == (of_class >> d) % 2;
+        starts *= std::max(0, end - first + (begins_with_class ? 1 : 0)) / 2;
+    }
+    return starts;
+}
+
+// Sets the steps from each point if they differ. Returns whether few edges are missing of a regular lattice,
+// which has the same steps from all points of a class. Whole layers are poor separators otherwise. Rare steps
+// do not belong to it.
+bool set_steps(Lattice& lattice, Graph const& graph, std::vector<Index> const& offsets) {
+    constexpr double most_missing = 0.2, rare = 0.05;
+    constexpr int classes = 8;
+    Index const edges = std::ssize(graph.adj) / 2;
+    Index most_edges = 0;
+    for (Step const& step : lattice.steps)
+        for (int c = 0; c < classes; ++c) most_edges += num_starts(lattice, step, c);
+    if (edges == most_edges) return true;
+
+    lattice.steps_from.resize(graph.num_vertices);
+    std::array<std::array<Index, most_offsets>, classes> edges_of{};
+    Step at{};
+    for (Index v = 0; v < graph.num_vertices; ++v) {
+        std::size_t k = 0; // the offsets and the neighbors ascend
+        for (Index const w : graph.neighbors(v)) {
+            if (w < v) continue; // seen from the other end
+            while (offsets[k] != w - v) ++k;
+            lattice.steps_from[v].set(k);
+            ++edges_of[class_of(at)][k];
+        }
+        for (int d = 0; d < 3 && ++at[d] == lattice.size[d] && d < 2; ++d) at[d] = 0;
+    }
+    Index regular_edges = 0;
+    for (std::size_t k = 0; k < lattice.steps.size(); ++k)
+        for (int c = 0; c < classes; ++c) {
+            Index const starts = num_starts(lattice, lattice.steps[k], c);
+            bool const is_rare = static_cast<double>(edges_of[c][k]) < rare * static_cast<double>(starts);
+            if (!is_rare) regular_edges += starts;
+        }
+    return static_cast<double>(edges) >= (1 - most_missing) * static_cast<double>(regular_edges);
+}
+
 // The lattice of this size, if the edges fit into it.
 std::optional<Lattice> fitting(std::array<Index, 3> const& size, Graph const& graph,
                                std::vector<Index> const& offsets) {
@@ -79,7 +131,7 @@ std::optional<Lattice> fitting(std::array<Index, 3> const& size, Graph const& gr
         if (!step) return {};
         lattice.steps.push_back(*step);
     }
-    if (!contains_edges(lattice, graph, offsets)) return {};
+    if (!contains_edges(lattice, graph, offsets) || !set_steps(lattice, graph, offsets)) return {};
     return lattice;
 }
 

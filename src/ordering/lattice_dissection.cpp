@@ -1,7 +1,6 @@
 // Nested dissection of lattices by layers of points.
 #include <algorithm>
 #include <array>
-#include <bitset>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -23,7 +22,6 @@ constexpr std::size_t leaf_points = 150;
 constexpr double largest_share = 0.7; // largest share of the weight in a part
 
 using Step = std::array<int, 3>;
-using StepSet = std::bitset<64>; // indices of Lattice::steps
 
 // Layers of points with the same height, normal * point.
 struct Direction {
@@ -122,7 +120,6 @@ class LatticeDissection {
     }
 
     void set_directions(Lattice const& lattice) {
-        auto const present = steps_of_points(lattice);
         Step const unit = units(lattice);
         for (int k = 14; k < 27; ++k) {
             Direction direction{
@@ -130,7 +127,7 @@ class LatticeDissection {
             bool is_flat = false;
             for (int d = 0; d < 3; ++d) is_flat |= direction.normal[d] != 0 && lattice.size[d] == 1;
             if (is_flat) continue;
-            set_thickness(direction, lattice, present);
+            set_thickness(direction, lattice);
             if (std::ranges::max(direction.thickness) > 0) directions_.push_back(std::move(direction));
         }
         // Of equally cheap layers, those along the axes are taken.
@@ -139,9 +136,10 @@ class LatticeDissection {
         });
     }
 
-    // The height of a point in each direction. If the longest steps along x and y are 1 and 2, layers of 2 x
-    // + y are to this lattice what layers of x + y are to one with equal steps.
+    // The heights of steps of one point along the axes. If the longest steps along x and y are 1 and 2 at all
+    // points, layers of 2 x + y are to this lattice what layers of x + y are to one with equal steps.
     static Step units(Lattice const& lattice) {
+        if (!lattice.steps_from.empty()) return {1, 1, 1};
         Step longest{1, 1, 1};
         for (Step const& step : lattice.steps)
             for (int d = 0; d < 3; ++d) longest[d] = std::max(longest[d], std::abs(step[d]));
@@ -150,32 +148,7 @@ class LatticeDissection {
         return unit;
     }
 
-    // The steps of the edges from each point to later ones; empty if all points have all steps that end in
-    // the lattice.
-    [[nodiscard]] std::vector<StepSet> steps_of_points(Lattice const& lattice) const {
-        std::ptrdiff_t most_edges = 0;
-        std::vector<Index> offsets;
-        for (Step const& step : lattice.steps) {
-            std::ptrdiff_t starts = 1;
-            for (int d = 0; d < 3; ++d) starts *= lattice.size[d] - std::abs(step[d]);
-            most_edges += starts;
-            offsets.push_back(step[0] + lattice.size[0] * (step[1] + Index(lattice.size[1]) * step[2]));
-        }
-        if (most_edges == std::ssize(graph_.adj) / 2) return {};
-        std::vector<StepSet> present(graph_.num_vertices);
-        for (Index v = 0; v < graph_.num_vertices; ++v) {
-            std::size_t k = 0; // the offsets and the neighbors ascend
-            for (Index const w : graph_.neighbors(v)) {
-                if (w < v) continue;
-                while (offsets[k] != w - v) ++k;
-                present[v].set(k);
-            }
-        }
-        return present;
-    }
-
-    void set_thickness(Direction& direction, Lattice const& lattice,
-                       std::vector<StepSet> const& present) const {
+    void set_thickness(Direction& direction, Lattice const& lattice) const {
         int highest = 0;
         for (int d = 0; d < 3; ++d) {
             int const end = direction.normal[d] * (lattice.size[d] - 1);
@@ -186,7 +159,7 @@ class LatticeDissection {
         thickness.assign(highest - direction.lowest + 1, 0);
         std::vector<int> rise; // of each step
         for (Step const& step : lattice.steps) rise.push_back(height(direction.normal, step));
-        if (present.empty()) {
+        if (lattice.steps_from.empty()) {
             auto const [lowest_rise, highest_rise] = std::ranges::minmax(rise);
             std::ranges::fill(thickness, std::max(-lowest_rise, highest_rise));
             return;
@@ -194,8 +167,8 @@ class LatticeDissection {
         // First the longest edge upwards from each layer, then the layers that the edges from below reach. In
         // finite elements of order two, for example, no edge crosses the layers between elements.
         std::vector<StepSet> in_layer(thickness.size());
-        for (std::size_t v = 0; v < present.size(); ++v)
-            in_layer[height(direction.normal, coordinates_[v]) - direction.lowest] |= present[v];
+        for (std::size_t v = 0; v < coordinates_.size(); ++v)
+            in_layer[height(direction.normal, coordinates_[v]) - direction.lowest] |= lattice.steps_from[v];
         for (int h = 0; h < std::ssize(in_layer); ++h)
             for (std::size_t k = 0; k < rise.size(); ++k) {
                 if (!in_layer[h][k]) continue;

@@ -89,6 +89,7 @@ class Matcher {
     // reach, so that the matching is maximum.
     bool set_levels(Positions const& unmatched) {
         level_.assign(n_, -1);
+        work_ -= n_;
         for (std::int32_t const j : unmatched) level_[j] = 0;
         Positions queue = unmatched;
         std::int32_t last_level = n_;

@@ -36,8 +36,8 @@ struct BlockTriangularForm {
 };
 
 /// A maximum matching: the row of each column, or -1. Entries of the diagonal are matched first. Returns
-/// nothing if searches would visit more than `most_passes` times the entries and columns. A hundred passes
-/// are rarely needed, and take a time like that of an ordering.
+/// nothing if searches would visit more than `most_passes` times the entries and columns. Matrices of
+/// applications need a few passes, hard ones with random patterns up to a few hundred.
 std::optional<std::vector<std::int32_t>> maximum_matching(PatternView const& pattern,
                                                           double most_passes = 100);
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/random.hpp"
 #include "ordering/graphs.hpp"
 #include "ordering/ordering.hpp"
 
@@ -75,6 +76,25 @@ TEST(Lattice, IsNotFoundInOtherGraphs) {
     EXPECT_FALSE(find_lattice(with_edge(grid(9, 7), 8, 9)));
     EXPECT_FALSE(find_lattice(with_edge(grid(9, 7), 3, 3 + 9 * 5)));
     EXPECT_FALSE(find_lattice(with_edge(grid(9, 9), 0, 72)));
+}
+
+TEST(Lattice, NeedsMostEdges) {
+    Graph const whole = lattice27(30, 30, 1);
+    for (int const percent : {5, 60}) {
+        SplitMix64 random(1);
+        Edges edges;
+        for (Index v = 0; v < whole.num_vertices; ++v)
+            for (Index const w : whole.neighbors(v))
+                if (w > v && random.below(100) >= percent) edges.emplace_back(v, w);
+        auto const lattice = find_lattice(graph_from(whole.num_vertices, edges));
+        EXPECT_EQ(lattice.has_value(), percent == 5);
+        if (!lattice) continue;
+        std::size_t kept = 0;
+        for (StepSet const& steps : lattice->steps_from) kept += steps.count();
+        EXPECT_EQ(kept, edges.size());
+    }
+    EXPECT_TRUE(find_lattice(whole)->steps_from.empty());
+    EXPECT_FALSE(find_lattice(second_order_squares(6, 4))->steps_from.empty());
 }
 
 TEST(Lattice, OrdersAreValidForAnyNumberOfThreads) {
