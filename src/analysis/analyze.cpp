@@ -226,8 +226,8 @@ template <class T> class Analyzer {
 
     // Whether dissection, after minimum degree, may save more time of the factorization than it takes. It
     // rarely saves more than half. On small graphs that are not lattices it takes 1.4 to 5 times as long as
-    // predicted. Graphs with long paths may also be grids in space, of which it saves more than half. Graphs
-    // without small separators take it up to 14 times as long, and it rarely saves anything.
+    // predicted. Graphs with long paths may also be grids in space, of which it saves more than half. Without
+    // small separators it takes up to 14 times as long as predicted, and rarely saves anything.
     bool dissection_pays(StructureJob& job) {
         if (job.ordering.method != OrderingMethod::amd) return false;
         double const saved_s = 0.5 * expected_seconds(job.structure) / machine().processes;
