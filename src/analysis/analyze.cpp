@@ -197,7 +197,7 @@ template <class T> class Analyzer {
         run_step("symbolic factorization", trace::Kind::symbolic, [job] { job->find_supernodes(); });
         if (job->is_badly_adapted()) order_again(job, OrderingMethod::dissection);
         if (job->chooses && !job->earlier) {
-            if (dissection_pays(*job)) order_again(job, OrderingMethod::dissection);
+            try_dissection(job);
             if (scotch_pays(*job)) order_again(job, OrderingMethod::scotch);
         }
         if (job->adapted)
@@ -224,15 +224,19 @@ template <class T> class Analyzer {
         run_step("another ordering", trace::Kind::ordering, [job, method] { job->order_again(method); });
     }
 
-    // Whether dissection, after minimum degree, may save more time of the factorization than it takes. It
-    // rarely saves more than half. On small graphs that are not lattices it takes 1.4 to 5 times as long as
-    // predicted. Graphs with long paths may also be grids in space, of which it saves more than half. Without
-    // small separators it takes up to 14 times as long as predicted, and rarely saves anything.
-    bool dissection_pays(StructureJob& job) {
-        if (job.ordering.method != OrderingMethod::amd) return false;
-        double const saved_s = 0.5 * expected_seconds(job.structure) / machine().processes;
-        double const times = saved_s / predicted_dissection_seconds(job.compressed.graph);
-        return times > 30 || (times > (job.has_long_paths ? 1 : 3) && job.has_small_separators());
+    // After minimum degree, orders by dissection if that may save more time of the factorization than it
+    // takes. It rarely saves more than half. On small graphs that are not lattices it takes 1.4 to 5 times as
+    // long as predicted. Graphs with long paths may also be grids in space, of which it saves more than half.
+    // Without small separators it takes up to 14 times as long as predicted, and rarely saves anything.
+    void try_dissection(std::shared_ptr<StructureJob> const& job) {
+        if (job->ordering.method != OrderingMethod::amd) return;
+        double const saved_s = 0.5 * expected_seconds(job->structure) / machine().processes;
+        double const cost_s = predicted_dissection_seconds(job->compressed.graph);
+        if (saved_s <= (job->has_long_paths ? 1 : 3) * cost_s) return;
+        bool const pays_anyway = saved_s > 30 * cost_s;
+        run_step("another ordering", trace::Kind::ordering, [job, pays_anyway] {
+            if (pays_anyway || job->has_small_separators()) job->order_again(OrderingMethod::dissection);
+        });
     }
 
     // Whether SCOTCH is expected to save more time of the factorization than it takes. Its orderings need
