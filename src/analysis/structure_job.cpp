@@ -72,9 +72,9 @@ bool StructureJob::has_memory_for(OrderingMethod method) const {
     return max_bytes == 0 || kept + bytes_with(compressed.graph, options) <= max_bytes;
 }
 
-// Where a dissection needed fewer operations, the estimate was at most 2 times the operations after minimum
-// degree, except for grids in more than three dimensions. In networks with random connections it is 10 to 30
-// times these.
+// For meshes, of which dissection needs fewer operations, the estimate is at most twice the operations after
+// minimum degree. For networks with random connections it is 10 to 30 times these operations, as for grids in
+// more than three dimensions, of which dissection needs fewer operations all the same.
 bool StructureJob::has_small_separators() {
     constexpr double most = 4;
     if (!has_memory_for(OrderingMethod::dissection)) return false;

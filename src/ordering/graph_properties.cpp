@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "core/scalar.hpp"
 #include "ordering/cut_graph.hpp"
 #include "ordering/distance_search.hpp"
 #include "ordering/multilevel_cut.hpp"
@@ -33,7 +33,7 @@ double estimated_dissection_work(Graph const& graph) {
     MultilevelCut cuts;
     Cut cut;
     bool const divides = cuts.find_quickly(cut_graph(graph), cut);
-    return divides ? estimated_work(cut) : std::numeric_limits<double>::infinity();
+    return divides ? estimated_work(cut) : infinity;
 }
 
 bool has_hubs(Graph const& graph, Offset times_average) {

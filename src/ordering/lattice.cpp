@@ -49,22 +49,31 @@ std::optional<Step> step_of(Index offset, Lattice const& lattice) {
     return Step{static_cast<int>(x), static_cast<int>(y), static_cast<int>(z)};
 }
 
-// Whether no step leaves the lattice or continues on the next line or plane.
-bool contains_edges(Lattice const& lattice, Graph const& graph, std::vector<Index> const& offsets) {
-    Step at{};
-    for (Index v = 0; v < graph.num_vertices; ++v) {
-        std::size_t k = 0;
+// Calls visit(v, point, k) for each edge from vertex v to a later one, with the point of v and the index of
+// the step, until a call returns false. Returns whether none did.
+template <class Visit> bool visit_edges(Lattice const& lattice, Graph const& graph,
+                                        std::vector<Index> const& offsets, Visit const& visit) {
+    Step point{};
+    for (Index v = 0; v < graph.num_vertices; ++v, lattice.advance(point)) {
+        std::size_t k = 0; // the offsets and the neighbors ascend
         for (Index const w : graph.neighbors(v)) {
             if (w < v) continue; // seen from the other end
             while (offsets[k] != w - v) ++k;
-            for (int d = 0; d < 3; ++d) {
-                int const end = at[d] + lattice.steps[k][d];
-                if (end < 0 || end >= lattice.size[d]) return false;
-            }
+            if (!visit(v, point, k)) return false;
         }
-        for (int d = 0; d < 3 && ++at[d] == lattice.size[d] && d < 2; ++d) at[d] = 0;
     }
     return true;
+}
+
+// Whether no step leaves the lattice or continues on the next line or plane.
+bool contains_edges(Lattice const& lattice, Graph const& graph, std::vector<Index> const& offsets) {
+    return visit_edges(lattice, graph, offsets, [&](Index, Step const& point, std::size_t k) {
+        for (int d = 0; d < 3; ++d) {
+            int const end = point[d] + lattice.steps[k][d];
+            if (end < 0 || end >= lattice.size[d]) return false;
+        }
+        return true;
+    });
 }
 
 // A class of points whose coordinates are even or odd in the same directions.
@@ -97,17 +106,11 @@ bool set_steps(Lattice& lattice, Graph const& graph, std::vector<Index> const& o
 
     lattice.steps_from.resize(graph.num_vertices);
     std::array<std::array<Index, most_offsets>, classes> edges_of{};
-    Step at{};
-    for (Index v = 0; v < graph.num_vertices; ++v) {
-        std::size_t k = 0; // the offsets and the neighbors ascend
-        for (Index const w : graph.neighbors(v)) {
-            if (w < v) continue; // seen from the other end
-            while (offsets[k] != w - v) ++k;
-            lattice.steps_from[v].set(k);
-            ++edges_of[class_of(at)][k];
-        }
-        for (int d = 0; d < 3 && ++at[d] == lattice.size[d] && d < 2; ++d) at[d] = 0;
-    }
+    visit_edges(lattice, graph, offsets, [&](Index v, Step const& point, std::size_t k) {
+        lattice.steps_from[v].set(k);
+        ++edges_of[class_of(point)][k];
+        return true;
+    });
     Index regular_edges = 0;
     for (std::size_t k = 0; k < lattice.steps.size(); ++k)
         for (int c = 0; c < classes; ++c) {

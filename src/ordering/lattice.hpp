@@ -22,6 +22,11 @@ struct Lattice {
     /// The steps of the edges from each point to later ones. Empty if all points have all steps that end in
     /// the lattice.
     std::vector<StepSet> steps_from;
+
+    /// Goes from a point to the next one, in the order of the vertices.
+    void advance(std::array<int, 3>& point) const {
+        for (int d = 0; d < 3 && ++point[d] == size[d] && d < 2; ++d) point[d] = 0;
+    }
 };
 
 /// The lattice whose points are the vertices in their order and whose steps are at most 2 in each direction,

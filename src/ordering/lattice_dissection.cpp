@@ -115,7 +115,7 @@ class LatticeDissection {
         Step at{};
         for (Step& point : coordinates_) {
             point = at;
-            for (int d = 0; d < 3 && ++at[d] == lattice.size[d] && d < 2; ++d) at[d] = 0;
+            lattice.advance(at);
         }
     }
 
@@ -130,7 +130,7 @@ class LatticeDissection {
             set_thickness(direction, lattice);
             if (std::ranges::max(direction.thickness) > 0) directions_.push_back(std::move(direction));
         }
-        // Of equally cheap layers, those along the axes are taken.
+        // Layers along the axes come first, so that they win over oblique ones of the same price.
         std::ranges::stable_sort(directions_, std::greater(), [](Direction const& direction) {
             return std::ranges::count(direction.normal, 0);
         });

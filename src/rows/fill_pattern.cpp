@@ -34,9 +34,8 @@ class FillCount {
                 fmt::format("an incomplete factorization with level of fill {} needs more memory than "
                             "{}",
                             levels_,
-                            limit_.is_available
-                                ? fmt::format("the {} that are available", format_bytes(limit_.bytes))
-                                : fmt::format("the limit of {}", exact_bytes(limit_.bytes))));
+                            limit_.is_available ? fmt::format("the available {}", format_bytes(limit_.bytes))
+                                                : fmt::format("the limit of {}", exact_bytes(limit_.bytes))));
     }
 
   private:

@@ -165,7 +165,7 @@ class Matcher {
     std::int32_t phase_ = 0;
     Positions row_of_, column_of_, path_;
     Positions phase_of_;               // The last phase that visited each column.
-    Positions level_; // Distance of each column from the unmatched ones; empty without levels.
+    Positions level_;                  // Distances from the unmatched columns; empty without levels.
     std::vector<Offset> lookahead_;    // Entries of each column before this position have no unmatched row.
     std::vector<Offset> num_searched_; // Rows of each visited column.
     double work_;                      // The entries and columns that may still be visited.

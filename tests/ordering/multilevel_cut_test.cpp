@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/scalar.hpp"
 #include "ordering/graphs.hpp"
 
 namespace espalier {
@@ -147,6 +148,16 @@ TEST(CutGraph, PartsKeepWeightsAndInnerEdges) {
     EXPECT_EQ(part.ptr, (std::vector<Offset>{0, 1, 2}));
     EXPECT_EQ(part.adj, (std::vector<Vertex>{1, 0}));
     EXPECT_EQ(number, (std::vector<Vertex>{-1, -1, 0, -1, -1, 1}));
+}
+
+// Parts of 40 % and 60 % cost less than a separator that is 5 % heavier; parts of 10 % and 90 % do not.
+TEST(Cut, PriceAllowsUnequalPartsForASmallerSeparator) {
+    auto const price = [](std::int64_t less, std::int64_t more, std::int64_t separator) {
+        return Cut{{}, {less, more, separator}}.price();
+    };
+    EXPECT_LT(price(4000, 6000, 95), price(5000, 5000, 100));
+    EXPECT_GT(price(1000, 9000, 95), price(5000, 5000, 100));
+    EXPECT_EQ(price(0, 10000, 95), infinity);
 }
 
 } // namespace
