@@ -84,7 +84,7 @@ enum class OrderingMethod {
     natural, ///< The order of the unknowns in the matrix.
     user,    ///< Options::ordering_positions or Options::ordering_file.
     rcm,     ///< Reverse Cuthill-McKee (1969), for incomplete factorizations.
-    /// `dissection`, or `amd` or `scotch` if that saves time; `natural` for incomplete factorizations.
+    /// `dissection`, or `amd` if that saves time; `natural` for incomplete factorizations.
     automatic,
     dissection, ///< Nested dissection (George 1973) by Espalier's multilevel method.
 };

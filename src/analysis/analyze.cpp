@@ -196,10 +196,7 @@ template <class T> class Analyzer {
         run_step("ordering", trace::Kind::ordering, [job] { job->order_vertices(); });
         run_step("symbolic factorization", trace::Kind::symbolic, [job] { job->find_supernodes(); });
         if (job->is_badly_adapted()) order_again(job, OrderingMethod::dissection);
-        if (job->chooses && !job->earlier) {
-            try_dissection(job);
-            if (scotch_pays(*job)) order_again(job, OrderingMethod::scotch);
-        }
+        if (job->chooses && !job->earlier) try_dissection(job);
         if (job->adapted)
             context_.note(fmt::format(
                 "the ordering was adapted to the new pattern: {} of {} vertices moved, and {} were ordered "
@@ -237,15 +234,6 @@ template <class T> class Analyzer {
         run_step("another ordering", trace::Kind::ordering, [job, pays_anyway] {
             if (pays_anyway || job->has_small_separators()) job->order_again(OrderingMethod::dissection);
         });
-    }
-
-    // Whether SCOTCH is expected to save more time of the factorization than it takes. Its orderings need
-    // about 6 % fewer operations than those of dissection, but not on lattices. They cannot be expected to be
-    // better than minimum degree where dissection is not. All processes factorize, and one of them orders.
-    bool scotch_pays(StructureJob& job) {
-        double const saved_s = 0.06 * expected_seconds(job.structure) / machine().processes;
-        return job.ordering.method != OrderingMethod::amd &&
-               saved_s > predicted_scotch_seconds(job.compressed.graph) && !job.is_lattice();
     }
 
     // The time of a factorization on one thread with 30 Gflop/s, before a cost model is known.

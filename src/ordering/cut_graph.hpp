@@ -46,7 +46,7 @@ struct Cut {
 
     /// Whether both parts have vertices.
     [[nodiscard]] bool divides() const { return weight[0] > 0 && weight[1] > 0; }
-    /// The price of the cut, by which cuts are compared: the weight of the separator, and up to 30 % of it
+    /// The price of the cut, by which cuts are compared: the weight of the separator, and up to half of it
     /// for an imbalance. Infinite if the cut does not divide the graph.
     [[nodiscard]] double price() const;
     void set_weights(CutGraph const& graph);
@@ -54,7 +54,7 @@ struct Cut {
 
 /// A pass that moves vertices between parts ends after so many moves that found no better cut.
 [[nodiscard]] inline std::size_t patience_of_pass(CutGraph const& graph) {
-    return static_cast<std::size_t>(std::clamp<Vertex>(graph.num_vertices() / 50, 15, 100));
+    return static_cast<std::size_t>(std::clamp<Vertex>(graph.num_vertices() / 50, 15, 300));
 }
 
 /// The graph of part `side` of a cut. number[v] becomes the number in it of each vertex v of the part.

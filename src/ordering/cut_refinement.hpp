@@ -1,8 +1,8 @@
-// Makes and improves cuts of a graph by moving vertices of the separator into the parts, one after the other
-// (Fiduccia, Mattheyses 1982; for vertex separators Ashcraft, Liu 1998, and Hendrickson, Rothberg 1998).
+// Refinement of a cut by moves of single vertices through its separator (Fiduccia, Mattheyses 1982), whose
+// passes go in one direction each.
 #pragma once
 
-#include <array>
+#include <cstdint>
 #include <vector>
 
 #include "ordering/cut_graph.hpp"
@@ -19,30 +19,28 @@ class CutRefinement {
     /// Grows part 0 from `seed` until it has half of the weight. In each step the vertex enters that adds
     /// least to the separator.
     void grow(CutGraph const& graph, Vertex seed, Cut& cut);
-    /// Up to `passes` passes, as long as they lower the price of the cut. In a pass each vertex leaves the
-    /// separator at most once, for the part where that gains most; what it touches on the other side enters.
-    /// The pass ends when many moves in a row found nothing better, and returns to the best cut.
-    void refine(CutGraph const& graph, Cut& cut, int passes = 4);
+    /// Passes in alternate directions, the first towards the lighter part, until two in a row do not lower
+    /// the price of the cut. A pass moves vertices from the separator to one part, each time the one for
+    /// which fewest enter from the other part. So the separator moves as a whole, also across a stretch where
+    /// it is larger. The pass ends when many moves in a row found nothing better, and returns to the best
+    /// cut.
+    void refine(CutGraph const& graph, Cut& cut);
 
   private:
     struct Move {
         Vertex vertex;
-        int side;
         std::int32_t entered; ///< Vertices that entered the separator.
     };
 
-    bool pass(CutGraph const& graph, Cut& cut);
+    bool pass(CutGraph const& graph, Cut& cut, int to);
     void reserve(CutGraph const& graph);
-    void weigh_neighbors(CutGraph const& graph, Cut const& cut, Vertex v);
-    void insert(CutGraph const& graph, Vertex v);
-    [[nodiscard]] int choose_side(CutGraph const& graph, Cut const& cut) const;
-    std::int32_t move(CutGraph const& graph, Cut& cut, Vertex v, int side);
-    void enter(CutGraph const& graph, Cut& cut, Vertex v, int side);
-    void undo(Cut& cut, std::size_t moves);
+    void insert(CutGraph const& graph, Cut const& cut, Vertex v, int from);
+    std::int32_t enter_neighbors(CutGraph const& graph, Cut& cut, Vertex v, int from);
+    void undo(Cut& cut, int to, std::size_t moves);
 
-    std::array<GainQueue, 2> queues_; ///< The separator, by the gains of moves into either part.
-    std::vector<std::array<std::int32_t, 2>> beside_; ///< Weight of the neighbors in either part.
-    std::vector<std::uint8_t> has_moved_;
+    GainQueue queue_;                  ///< The separator, by the gains of the moves of the current pass.
+    std::vector<std::int32_t> beside_; ///< Weight of the neighbors that would enter for a move.
+    std::vector<Vertex> separator_;
     std::vector<Move> moves_;
     std::vector<Vertex> entered_;
 };

@@ -10,23 +10,11 @@
 
 namespace espalier {
 
-namespace {
-
 // Each level of the dissection looks at all entries of the graph.
-double seconds_of_levels(Graph const& graph, double seconds_of_entry) {
+double predicted_dissection_seconds(Graph const& graph) {
     auto const n = static_cast<double>(graph.num_vertices);
     auto const entries = static_cast<double>(std::ssize(graph.adj)) + n;
-    return seconds_of_entry * entries * std::log2(std::max(2.0, n / 100));
-}
-
-} // namespace
-
-double predicted_scotch_seconds(Graph const& graph) {
-    return seconds_of_levels(graph, 0.16e-6);
-}
-
-double predicted_dissection_seconds(Graph const& graph) {
-    return seconds_of_levels(graph, 0.02e-6);
+    return 0.02e-6 * entries * std::log2(std::max(2.0, n / 100));
 }
 
 double estimated_dissection_work(Graph const& graph) {

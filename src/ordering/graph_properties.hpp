@@ -5,8 +5,7 @@
 
 namespace espalier {
 
-/// Approximate seconds of the methods `scotch` and `dissection` on one thread.
-double predicted_scotch_seconds(Graph const& graph);
+/// Approximate seconds of the method `dissection` on one thread.
 double predicted_dissection_seconds(Graph const& graph);
 
 /// The operations of Cholesky after a dissection, estimated from the size of one separator; infinity if none

@@ -1,7 +1,9 @@
 #include "ordering/ordering.hpp"
 
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <limits>
 #include <thread>
@@ -138,12 +140,17 @@ TEST(Ordering, NestedDissectionFillsFarLessThanTheNaturalOrder) {
             << to_string(method);
 }
 
-TEST(Ordering, ADissectionWithoutDominatedVerticesIsBetterThanMetis) {
-    Graph const graph = quadratic_elements(10, 9, 8);
-    auto const fill = [&](OrderingMethod method) {
-        return static_cast<double>(fill_by_elimination(graph, order(graph, method).perm));
-    };
-    EXPECT_LT(fill(OrderingMethod::dissection), fill(OrderingMethod::metis));
+// Single graphs differ by up to 15 % in both directions.
+TEST(Ordering, DissectionsWithoutDominatedVerticesAreBetterThanThoseOfMetis) {
+    double logarithms = 0;
+    for (auto const [a, b, c] : {std::array{10, 9, 8}, {9, 9, 9}, {12, 9, 8}, {20, 9, 5}, {11, 7, 9}}) {
+        Graph const graph = quadratic_elements(a, b, c);
+        auto const fill = [&](OrderingMethod method) {
+            return static_cast<double>(fill_by_elimination(graph, order(graph, method).perm));
+        };
+        logarithms += std::log(fill(OrderingMethod::dissection) / fill(OrderingMethod::metis));
+    }
+    EXPECT_LT(logarithms, 0);
 }
 
 // A cut of the undominated vertices takes thick columns as readily as others. The refinement moves it away.
