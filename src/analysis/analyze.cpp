@@ -195,7 +195,9 @@ template <class T> class Analyzer {
         std::shared_ptr<StructureJob> const job = make_structure_job();
         run_step("ordering", trace::Kind::ordering, [job] { job->order_vertices(); });
         run_step("symbolic factorization", trace::Kind::symbolic, [job] { job->find_supernodes(); });
-        if (job->is_badly_adapted()) order_again(job, OrderingMethod::dissection);
+        if (job->is_badly_adapted())
+            run_step("another ordering", trace::Kind::ordering,
+                     [job] { job->order_again(OrderingMethod::dissection); });
         if (job->chooses && !job->earlier) try_dissection(job);
         if (job->adapted)
             context_.note(fmt::format(
@@ -215,10 +217,6 @@ template <class T> class Analyzer {
         auto const entries = static_cast<std::uint64_t>(matrix_.stored());
         std::uint64_t const copy = analysis_.system.is_identity() ? 0 : entries * (sizeof(T) + sizeof(Index));
         return copy + 2 * entries * sizeof(Index) + static_cast<std::uint64_t>(matrix_.cols) * 60;
-    }
-
-    void order_again(std::shared_ptr<StructureJob> const& job, OrderingMethod method) {
-        run_step("another ordering", trace::Kind::ordering, [job, method] { job->order_again(method); });
     }
 
     // After minimum degree, orders by dissection if that may save more time of the factorization than it

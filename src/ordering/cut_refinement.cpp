@@ -1,6 +1,8 @@
 #include "ordering/cut_refinement.hpp"
 
-#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 namespace espalier {
 
@@ -17,16 +19,10 @@ void change_part(CutGraph const& graph, Cut& cut, Vertex v, int to) {
 
 } // namespace
 
-void CutRefinement::reserve(CutGraph const& graph) {
-    queue_.reserve(graph.num_vertices());
-    if (std::ssize(beside_) < graph.num_vertices()) beside_.resize(graph.num_vertices());
-}
-
 // Adds v, a vertex of the separator, to the queue for moves that vertices of part `from` replace.
 void CutRefinement::insert(CutGraph const& graph, Cut const& cut, Vertex v, int from) {
     std::int32_t sum = 0;
     for (Vertex const w : graph.neighbors(v)) sum += cut.part[w] == from ? graph.weight[w] : 0;
-    beside_[v] = sum;
     queue_.insert(v, graph.weight[v] - sum);
 }
 
@@ -42,19 +38,17 @@ std::int32_t CutRefinement::enter_neighbors(CutGraph const& graph, Cut& cut, Ver
         for (Vertex const w : graph.neighbors(u)) {
             if (cut.part[w] == from) {
                 sum += graph.weight[w];
-            } else if (cut.part[w] == separator && queue_.contains(w)) {
-                beside_[w] -= graph.weight[u];
-                queue_.update(w, graph.weight[w] - beside_[w]);
+            } else if (cut.part[w] == separator) {
+                queue_.add(w, graph.weight[u]); // u would no longer enter for w
             }
         }
-        beside_[u] = sum;
         queue_.insert(u, graph.weight[u] - sum);
     }
     return entered;
 }
 
 void CutRefinement::grow(CutGraph const& graph, Vertex seed, Cut& cut) {
-    reserve(graph);
+    queue_.reserve(graph.num_vertices());
     cut.part.assign(graph.num_vertices(), 1);
     cut.weight = {0, graph.total, 0};
     auto const begin = [&](Vertex v) {
@@ -78,7 +72,7 @@ void CutRefinement::grow(CutGraph const& graph, Vertex seed, Cut& cut) {
 }
 
 void CutRefinement::refine(CutGraph const& graph, Cut& cut) {
-    reserve(graph);
+    queue_.reserve(graph.num_vertices());
     separator_.clear();
     for (Vertex v = 0; v < graph.num_vertices(); ++v)
         if (cut.part[v] == separator) separator_.push_back(v);

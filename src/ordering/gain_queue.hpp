@@ -34,6 +34,10 @@ class GainQueue {
         heap_.pop_back();
         if (i < std::ssize(heap_)) replace(i, last);
     }
+    /// Adds `difference` to the gain of v if the queue contains it.
+    void add(Vertex v, std::int32_t difference) {
+        if (Index const i = place_[v]; i >= 0) replace(i, {heap_[i].gain + difference, v});
+    }
     /// Changes the gain of v if the queue contains it.
     void update(Vertex v, std::int32_t gain) {
         if (Index const i = place_[v]; i >= 0) replace(i, {gain, v});
