@@ -15,14 +15,25 @@ namespace {
 // The lists of all vertices, and the free room of QuotientGraph, have 32-bit positions up to here.
 constexpr std::size_t most_short_entries = std::size_t{1} << 30;
 
-template <class Position> EliminationCost order_pattern(std::span<std::int32_t const> ptr,
-                                                        std::span<std::int32_t const> ind,
-                                                        std::span<std::int32_t> order, double most_flops) {
+template <class Position> EliminationCost
+order_symmetric_pattern(SquarePattern const& a, std::span<std::int32_t> order, double most_flops) {
+    auto const n = static_cast<std::int32_t>(order.size());
+    std::vector<std::int32_t> length(n);
+    for (std::int32_t j = 0; j < n; ++j) length[j] = a.ptr[j + 1] - a.ptr[j];
+    QuotientGraph<Position> graph({}, length);
+    for (std::int32_t j = 0; j < n; ++j)
+        for (std::int32_t p = a.ptr[j]; p < a.ptr[j + 1]; ++p)
+            if (a.ind[p] != j) graph.add(j, a.ind[p]);
+    return graph.run(order, most_flops);
+}
+
+template <class Position>
+EliminationCost order_pattern(SquarePattern const& a, std::span<std::int32_t> order, double most_flops) {
     auto const n = static_cast<std::int32_t>(order.size());
     auto const for_each_edge = [&](auto const& body) {
         for (std::int32_t j = 0; j < n; ++j)
-            for (std::int32_t p = ptr[j]; p < ptr[j + 1]; ++p)
-                if (ind[p] != j) body(ind[p], j);
+            for (std::int32_t p = a.ptr[j]; p < a.ptr[j + 1]; ++p)
+                if (a.ind[p] != j) body(a.ind[p], j);
     };
     std::vector<std::int32_t> length(n, 0);
     for_each_edge([&](std::int32_t i, std::int32_t j) {
@@ -54,11 +65,12 @@ Index dense_degree(Index num_vertices) {
     return std::max<Index>(16, static_cast<Index>(10 * std::sqrt(static_cast<double>(num_vertices))));
 }
 
-EliminationCost minimum_degree(std::span<std::int32_t const> ptr, std::span<std::int32_t const> ind,
-                               std::span<std::int32_t> order, double most_flops) {
-    return 2 * ind.size() + order.size() < most_short_entries
-               ? order_pattern<std::int32_t>(ptr, ind, order, most_flops)
-               : order_pattern<std::int64_t>(ptr, ind, order, most_flops);
+EliminationCost minimum_degree(SquarePattern const& a, std::span<std::int32_t> order, double most_flops) {
+    bool const is_short = 2 * a.ind.size() + order.size() < most_short_entries;
+    auto const run = !is_short        ? order_pattern<std::int64_t>
+                     : a.is_symmetric ? order_symmetric_pattern<std::int32_t>
+                                      : order_pattern<std::int32_t>;
+    return run(a, order, most_flops);
 }
 
 std::vector<Index> minimum_degree(Graph const& graph) {

@@ -24,11 +24,16 @@ struct EliminationCost {
     double flops = 0;
 };
 
-/// Orders the square pattern A + A^T, of which A has the columns ptr and the rows ind in any order, with or
-/// without diagonal: order[new] = old. Takes little more than linear time on sparse graphs. Stops when the
-/// operations exceed `most_flops`; the order is then not written.
-EliminationCost minimum_degree(std::span<std::int32_t const> ptr, std::span<std::int32_t const> ind,
-                               std::span<std::int32_t> order, double most_flops = infinity);
+/// The columns of a square pattern with their rows in any order, with or without diagonal.
+struct SquarePattern {
+    std::span<std::int32_t const> ptr, ind;
+    bool is_symmetric = false; ///< The pattern is known to be symmetric, which saves time.
+};
+
+/// Orders the pattern A + A^T: order[new] = old. Takes little more than linear time on sparse graphs. Stops
+/// when the operations exceed `most_flops`; the order is then not written.
+EliminationCost minimum_degree(SquarePattern const& a, std::span<std::int32_t> order,
+                               double most_flops = infinity);
 
 /// Orders the vertices of a graph with their weights, which are scaled by balance_weights() if they are far
 /// from 1: order[new] = old. Error{unsupported} for 2^30 vertices or more.

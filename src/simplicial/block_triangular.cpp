@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "core/inverse_permutation.hpp"
@@ -260,6 +261,70 @@ class Components {
     std::int32_t count_ = 0;
 };
 
+// The connected components of a symmetric pattern with a full diagonal. Each set of connected vertices is a
+// tree, whose root is the smallest vertex.
+class SymmetricComponents {
+  public:
+    explicit SymmetricComponents(PatternView const& pattern) : pattern_(pattern) {}
+
+    /// Returns nothing if the pattern is not symmetric or an entry of the diagonal is missing.
+    std::optional<BlockTriangularForm> find() {
+        if (!join_neighbors()) return std::nullopt;
+        std::int32_t const n = pattern_.order();
+        BlockTriangularForm form{{}, {}, {0}, n, true};
+        Positions& block = parent_; // parents have smaller numbers, so theirs are known
+        std::int32_t blocks = 0;
+        for (std::int32_t j = 0; j < n; ++j) block[j] = block[j] == j ? blocks++ : block[block[j]];
+        form.start.resize(blocks + 1);
+        for (std::int32_t const b : block) ++form.start[b + 1];
+        std::partial_sum(form.start.begin(), form.start.end(), form.start.begin());
+        Positions next(form.start.begin(), form.start.end() - 1);
+        form.column.resize(n);
+        for (std::int32_t j = 0; j < n; ++j) form.column[next[block[j]]++] = j;
+        form.row = form.column;
+        return form;
+    }
+
+  private:
+    // Each entry above the diagonal must be the next one below it in the column of its row.
+    bool join_neighbors() {
+        std::int32_t const n = pattern_.order();
+        std::vector<Offset> next(n);
+        parent_.resize(n);
+        for (std::int32_t j = 0; j < n; ++j) {
+            Offset p = pattern_.ptr[j];
+            Offset const end = pattern_.ptr[j + 1];
+            parent_[j] = j;
+            for (; p < end && pattern_.ind[p] < j; ++p) {
+                auto const i = static_cast<std::int32_t>(pattern_.ind[p]);
+                Offset& mirror = next[i];
+                if (mirror == pattern_.ptr[i + 1] || pattern_.ind[mirror] != j) return false;
+                ++mirror;
+                join(i, j);
+            }
+            if (p == end || pattern_.ind[p] != j) return false;
+            next[j] = p + 1;
+        }
+        for (std::int32_t j = 0; j < n; ++j)
+            if (next[j] < pattern_.ptr[j + 1]) return false;
+        return true;
+    }
+
+    void join(std::int32_t i, std::int32_t j) {
+        i = root_of(i);
+        j = root_of(j);
+        parent_[std::max(i, j)] = std::min(i, j);
+    }
+
+    std::int32_t root_of(std::int32_t v) {
+        while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
+        return v;
+    }
+
+    PatternView const& pattern_;
+    Positions parent_;
+};
+
 // Sorts the columns of each block, which are in the order of the stack. Memory is then read in order.
 void sort_columns(BlockTriangularForm& form) {
     Positions block(form.column.size()), next(form.start.begin(), form.start.end() - 1);
@@ -275,6 +340,7 @@ std::optional<std::vector<std::int32_t>> maximum_matching(PatternView const& pat
 }
 
 std::optional<BlockTriangularForm> block_triangular_form(PatternView const& pattern, double most_passes) {
+    if (auto form = SymmetricComponents(pattern).find()) return form;
     auto row_of = maximum_matching(pattern, most_passes);
     if (!row_of) return std::nullopt;
     BlockTriangularForm form;

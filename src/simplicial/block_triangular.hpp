@@ -5,7 +5,8 @@
 // The rows come from a maximum matching of rows and columns by disjoint augmenting paths with lookahead
 // (Pothen and Fan 1990; with alternating directions: Duff, Kaya and Uçar 2011), and by shortest paths if
 // these are slow (Hopcroft and Karp 1973). The blocks are the strongly connected components of the graph of
-// the matched matrix (Tarjan 1972; Duff and Reid 1978).
+// the matched matrix (Tarjan 1972; Duff and Reid 1978). Those of a symmetric pattern with a full diagonal are
+// its connected components, which are found faster by joining sets (Galler and Fischer 1964).
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,7 @@ struct PatternView {
 struct BlockTriangularForm {
     std::vector<std::int32_t> row, column, start;
     Index structural_rank = 0; ///< If it is less than n, some diagonal entries are missing.
+    bool is_symmetric = false; ///< The pattern was found to be symmetric with all entries on the diagonal.
 
     [[nodiscard]] Index num_blocks() const { return std::ssize(start) - 1; }
 };

@@ -174,20 +174,20 @@ template <class T> class LdlPlanner {
             if (leads) leader.push_back(i);
         }
         auto const blocks = static_cast<std::int32_t>(leader.size());
-        // One triangle suffices. Both rows of a pair may have the same neighbor.
+        // Both rows of a pair may have the same neighbor.
         std::vector<std::int32_t> ptr(1, 0), ind, mark(blocks, -1), order(blocks);
         ind.reserve(neighbor_.size());
         for (std::int32_t b = 0; b < blocks; ++b) {
             for (std::int32_t i = leader[b]; i >= 0; i = i == leader[b] ? partner_[i] : -1)
                 for (std::int32_t p = ptr_[i]; p < ptr_[i + 1]; ++p)
-                    if (std::int32_t const c = block_of[neighbor_[p]]; c < b && mark[c] != b) {
+                    if (std::int32_t const c = block_of[neighbor_[p]]; c != b && mark[c] != b) {
                         mark[c] = b;
                         ind.push_back(c);
                     }
             ptr.push_back(static_cast<std::int32_t>(ind.size()));
         }
         double const most = 2 * most_flops(); // minimum_degree() counts those of lu
-        if (minimum_degree(ptr, ind, order, most).flops > most) return false;
+        if (minimum_degree({ptr, ind, true}, order, most).flops > most) return false;
         plan_.row.reserve(n_);
         plan_.first.reserve(blocks + 1);
         for (std::int32_t const b : order) {

@@ -110,8 +110,9 @@ class BlockOrderer {
     void order_block(std::int32_t first, std::int32_t size, bool ordered, double most_flops) {
         order_.resize(size);
         std::span const ptr(ptr_.data(), size + 1), ind(ind_.data(), ptr_[size]);
-        EliminationCost const found =
-            ordered ? minimum_degree(ptr, ind, order_, most_flops) : cost_of_order(ptr, ind);
+        EliminationCost const found = ordered
+                                          ? minimum_degree({ptr, ind, form_.is_symmetric}, order_, most_flops)
+                                          : cost_of_order(ptr, ind);
         plan_.nnz_lower += found.nnz_lower;
         plan_.flops += found.flops;
         if (!ordered || size <= 2 || found.flops > most_flops) return;

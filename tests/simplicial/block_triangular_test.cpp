@@ -64,6 +64,32 @@ TEST(BlockTriangular, FindsStrongComponentsOfRandomPatterns) {
     }
 }
 
+TEST(BlockTriangular, RecognizesSymmetricPatternsAndFindsTheirComponents) {
+    SplitMix64 random(11);
+    for (int round = 0; round < 100; ++round) {
+        Index const n = 1 + random.below(25);
+        std::set<std::pair<Index, Index>> places;
+        for (Index j = 0; j < n; ++j) places.insert({j, j});
+        for (Index k = random.below(n + 1); k > 0; --k) {
+            Index const i = random.below(n), j = random.below(n);
+            places.insert({{i, j}, {j, i}});
+        }
+        auto const symmetric = fill_pattern<double>(n, places, 1);
+        auto const form = block_triangular_form(pattern_of(symmetric));
+        ASSERT_TRUE(form);
+        EXPECT_TRUE(form->is_symmetric);
+        EXPECT_EQ(form->structural_rank, n);
+        check_form(symmetric, *form);
+
+        places.erase(std::next(places.begin(), random.below(std::ssize(places))));
+        auto const other = fill_pattern<double>(n, places, 1);
+        auto const other_form = block_triangular_form(pattern_of(other));
+        ASSERT_TRUE(other_form);
+        EXPECT_FALSE(other_form->is_symmetric);
+        check_form(other, *other_form);
+    }
+}
+
 // Ranks that are known without a search: a column without entries, and two columns with a single row in
 // common.
 TEST(BlockTriangular, FindsTheStructuralRank) {
