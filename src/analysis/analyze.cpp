@@ -108,8 +108,9 @@ template <class T> class Analyzer {
         context_.note(choice.reason);
         if (blas_is_narrow())
             context_.note(
-                fmt::format("OpenBLAS uses slow kernels for {0} processors; set OPENBLAS_CORETYPE={1} in the "
-                            "environment to select faster ones",
+                fmt::format("OpenBLAS uses slow kernels for {0} processors; factorizations and solves use other "
+                            "kernels; for entries of the inverse, null spaces and GMRES, "
+                            "OPENBLAS_CORETYPE={1} in the environment selects faster ones",
                             blas_info().core,
                             instructions_of_processor() == InstructionSet::avx512 ? "SkylakeX" : "Haswell"));
         analysis_.form.kind = choice.kind;
