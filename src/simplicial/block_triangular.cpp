@@ -190,19 +190,14 @@ void complete(Positions& row_of) {
 class Components {
   public:
     Components(PatternView const& pattern, Positions const& row_of)
-        : pattern_(pattern), n_(pattern.order()), column_of_(inverse_permutation(row_of)), visits_(n_) {
-        order_.reserve(n_);
-        path_.reserve(n_);
-        open_.reserve(n_);
-        start_.reserve(2);
-        start_.push_back(0);
-    }
+        : order_(pattern.order()), start_(1, 0), pattern_(pattern), n_(pattern.order()),
+          column_of_(inverse_permutation(row_of)), path_(n_), open_(n_), visits_(n_) {}
 
     void find() {
         for (std::int32_t root = 0; root < n_; ++root) {
             if (visits_[root].number >= 0) continue;
             enter(root);
-            while (!path_.empty()) step();
+            while (depth_ > 0) step();
         }
     }
 
@@ -220,12 +215,12 @@ class Components {
     void enter(std::int32_t j) {
         visits_[j] = {count_, count_, pattern_.ptr[j]};
         ++count_;
-        path_.push_back(j);
-        open_.push_back(j);
+        path_[depth_++] = j;
+        open_[num_open_++] = j;
     }
 
     void step() {
-        std::int32_t const j = path_.back();
+        std::int32_t const j = path_[depth_ - 1];
         Visit& visit = visits_[j];
         std::int32_t low = visit.low;
         Offset p = visit.next;
@@ -239,26 +234,26 @@ class Components {
             low = std::min(low, visits_[to].low); // `done` if its component is complete
         }
         visit.low = low;
-        path_.pop_back();
+        --depth_;
         if (low == visit.number) close(j);
     }
 
     void close(std::int32_t root) {
         std::int32_t j;
         do {
-            j = open_.back();
-            open_.pop_back();
+            j = open_[--num_open_];
             visits_[j].low = done;
-            order_.push_back(j);
+            order_[num_ordered_++] = j;
         } while (j != root);
-        start_.push_back(static_cast<std::int32_t>(std::ssize(order_)));
+        start_.push_back(num_ordered_);
     }
 
     PatternView const& pattern_;
     std::int32_t n_;
-    Positions column_of_, path_, open_;
+    Positions column_of_;
+    Positions path_, open_; // stacks
     std::vector<Visit> visits_;
-    std::int32_t count_ = 0;
+    std::int32_t count_ = 0, depth_ = 0, num_open_ = 0, num_ordered_ = 0;
 };
 
 // The connected components of a symmetric pattern with a full diagonal. Each set of connected vertices is a
