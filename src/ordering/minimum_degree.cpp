@@ -15,7 +15,7 @@ namespace {
 // The lists of all vertices, and the free room of QuotientGraph, have 32-bit positions up to here.
 constexpr std::size_t most_short_entries = std::size_t{1} << 30;
 
-template <class Position> EliminationCost
+template <class Position> std::optional<EliminationCost>
 order_symmetric_pattern(SquarePattern const& a, std::span<std::int32_t> order, double most_flops) {
     auto const n = static_cast<std::int32_t>(order.size());
     std::vector<std::int32_t> length(n);
@@ -27,8 +27,8 @@ order_symmetric_pattern(SquarePattern const& a, std::span<std::int32_t> order, d
     return graph.run(order, most_flops);
 }
 
-template <class Position>
-EliminationCost order_pattern(SquarePattern const& a, std::span<std::int32_t> order, double most_flops) {
+template <class Position> std::optional<EliminationCost>
+order_pattern(SquarePattern const& a, std::span<std::int32_t> order, double most_flops) {
     auto const n = static_cast<std::int32_t>(order.size());
     auto const for_each_edge = [&](auto const& body) {
         for (std::int32_t j = 0; j < n; ++j)
@@ -65,7 +65,8 @@ Index dense_degree(Index num_vertices) {
     return std::max<Index>(16, static_cast<Index>(10 * std::sqrt(static_cast<double>(num_vertices))));
 }
 
-EliminationCost minimum_degree(SquarePattern const& a, std::span<std::int32_t> order, double most_flops) {
+std::optional<EliminationCost> minimum_degree(SquarePattern const& a, std::span<std::int32_t> order,
+                                              double most_flops) {
     bool const is_short = 2 * a.ind.size() + order.size() < most_short_entries;
     auto const run = !is_short        ? order_pattern<std::int64_t>
                      : a.is_symmetric ? order_symmetric_pattern<std::int32_t>

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,10 +31,10 @@ struct SquarePattern {
     bool is_symmetric = false; ///< The pattern is known to be symmetric, which saves time.
 };
 
-/// Orders the pattern A + A^T: order[new] = old. Takes little more than linear time on sparse graphs. Stops
-/// when the operations exceed `most_flops`; the order is then not written.
-EliminationCost minimum_degree(SquarePattern const& a, std::span<std::int32_t> order,
-                               double most_flops = infinity);
+/// Orders the pattern A + A^T: order[new] = old. Takes little more than linear time on sparse graphs. Returns
+/// nothing, and writes no order, once it expects more than `most_flops` operations.
+std::optional<EliminationCost> minimum_degree(SquarePattern const& a, std::span<std::int32_t> order,
+                                              double most_flops = infinity);
 
 /// Orders the vertices of a graph with their weights, which are scaled by balance_weights() if they are far
 /// from 1: order[new] = old. Error{unsupported} for 2^30 vertices or more.

@@ -42,21 +42,29 @@ template <class Position> void QuotientGraph<Position>::drop_repeated() {
     std::ranges::fill(seen_by, none);
 }
 
-template <class Position>
-EliminationCost QuotientGraph<Position>::run(std::span<std::int32_t> order, double most_flops) {
+template <class Position> std::optional<EliminationCost>
+QuotientGraph<Position>::run(std::span<std::int32_t> order, double most_flops) {
     sort_by_degree();
     while (left_ > 0) {
         std::int32_t const pivot = choose_pivot();
+        if (costs_.flops + flops_of_rest(nodes_[pivot].degree) > most_flops) return std::nullopt;
         form_element(pivot);
         weigh_outside();
         update_degrees(pivot);
         merge_indistinguishable();
         finish_element(pivot);
-        if (costs_.flops > most_flops) return costs_;
     }
     if (dense_weight_ > 0) count_costs(dense_weight_, 0);
+    if (costs_.flops > most_flops) return std::nullopt;
     write_order(order);
     return costs_;
+}
+
+// The least degree rarely falls before few variables are left, and it grows on meshes. So this is less than
+// what meshes need, at first many times less, and hardly more than what chains of dense blocks need.
+template <class Position> double QuotientGraph<Position>::flops_of_rest(double least_degree) const {
+    double const others = std::max<double>(left_ - 1, 0), degree = std::min(least_degree, others);
+    return 2 * degree * degree * (others - degree) + 2.0 / 3 * degree * degree * degree;
 }
 
 template <class Position> void QuotientGraph<Position>::sort_by_degree() {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,9 +27,9 @@ template <class Position> class QuotientGraph {
     /// Removes neighbors that were added several times.
     void drop_repeated();
 
-    /// Eliminates all variables, and writes order[new] = old; or stops when the operations exceed
-    /// `most_flops`.
-    EliminationCost run(std::span<std::int32_t> order, double most_flops);
+    /// Eliminates all variables, and writes order[new] = old; or returns nothing once it expects more than
+    /// `most_flops` operations.
+    std::optional<EliminationCost> run(std::span<std::int32_t> order, double most_flops);
 
   private:
     static constexpr std::int32_t none = -1, is_element = -1, is_dead = -2;
@@ -53,6 +54,8 @@ template <class Position> class QuotientGraph {
     void insert(std::int32_t v, std::int32_t degree);
     void remove(Node const& node);
     std::int32_t choose_pivot();
+    /// The operations that are expected for the variables that are left.
+    [[nodiscard]] double flops_of_rest(double least_degree) const;
     void form_element(std::int32_t pivot);
     void make_room(Position entries);
     void weigh_outside();

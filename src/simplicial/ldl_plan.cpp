@@ -187,7 +187,7 @@ template <class T> class LdlPlanner {
             ptr.push_back(static_cast<std::int32_t>(ind.size()));
         }
         double const most = 2 * most_flops(); // minimum_degree() counts those of lu
-        if (minimum_degree({ptr, ind, true}, order, most).flops > most) return false;
+        if (!minimum_degree({ptr, ind, true}, order, most)) return false;
         plan_.row.reserve(n_);
         plan_.first.reserve(blocks + 1);
         for (std::int32_t const b : order) {

@@ -73,7 +73,7 @@ class BlockOrderer {
         ind_.resize(pattern.ind.size());
     }
 
-    /// Returns false if more than `most_flops` operations are needed; the plan is then incomplete.
+    /// Returns false if more than `most_flops` operations are expected; the plan is then incomplete.
     bool run(bool ordered, double most_flops) {
         Offset inside = 0;
         for (Index b = 0; b < form_.num_blocks(); ++b) {
@@ -85,8 +85,7 @@ class BlockOrderer {
             }
             take_block(form_.start[b], size);
             inside += ptr_[size];
-            order_block(form_.start[b], size, ordered, most_flops - plan_.flops);
-            if (plan_.flops > most_flops) return false;
+            if (!order_block(form_.start[b], size, ordered, most_flops - plan_.flops)) return false;
         }
         plan_.nnz_factor += plan_.order() + 2 * plan_.nnz_lower + (std::ssize(pattern_.ind) - inside);
         return true;
@@ -107,21 +106,23 @@ class BlockOrderer {
         }
     }
 
-    void order_block(std::int32_t first, std::int32_t size, bool ordered, double most_flops) {
+    bool order_block(std::int32_t first, std::int32_t size, bool ordered, double most_flops) {
         order_.resize(size);
         std::span const ptr(ptr_.data(), size + 1), ind(ind_.data(), ptr_[size]);
-        EliminationCost const found = ordered
-                                          ? minimum_degree({ptr, ind, form_.is_symmetric}, order_, most_flops)
-                                          : cost_of_order(ptr, ind);
-        plan_.nnz_lower += found.nnz_lower;
-        plan_.flops += found.flops;
-        if (!ordered || size <= 2 || found.flops > most_flops) return;
+        std::optional<EliminationCost> const found =
+            ordered ? minimum_degree({ptr, ind, form_.is_symmetric}, order_, most_flops)
+                    : cost_of_order(ptr, ind);
+        if (!found || found->flops > most_flops) return false;
+        plan_.nnz_lower += found->nnz_lower;
+        plan_.flops += found->flops;
+        if (!ordered || size <= 2) return true;
         auto const apply = [&](std::vector<std::int32_t>& list) {
             moved_.assign(list.begin() + first, list.begin() + first + size);
             for (std::int32_t k = 0; k < size; ++k) list[first + k] = moved_[order_[k]];
         };
         apply(form_.row);
         apply(form_.column);
+        return true;
     }
 
     PatternView const& pattern_;
