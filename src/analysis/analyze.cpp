@@ -15,7 +15,6 @@
 #include "analysis/structure_job.hpp"
 #include "core/progress.hpp"
 #include "core/timer.hpp"
-#include "kernels/blas.hpp"
 #include "machine/calibrate.hpp"
 #include "matrix/adjacency.hpp"
 #include "matrix/convert.hpp"
@@ -106,13 +105,6 @@ template <class T> class Analyzer {
         FactorizationChoice const choice = analysis_.choose_kind(matrix_);
         analysis_.reason = choice.reason;
         context_.note(choice.reason);
-        if (blas_is_narrow())
-            context_.note(
-                fmt::format("OpenBLAS uses slow kernels for {0} processors; factorizations and solves use other "
-                            "kernels; for entries of the inverse, null spaces and GMRES, "
-                            "OPENBLAS_CORETYPE={1} in the environment selects faster ones",
-                            blas_info().core,
-                            instructions_of_processor() == InstructionSet::avx512 ? "SkylakeX" : "Haswell"));
         analysis_.form.kind = choice.kind;
     }
 

@@ -69,4 +69,7 @@ void require_executable_blas(std::string_view core, InstructionSet processor);
 /// that are newer than the library. It is then several times slower than the kernels of this module.
 bool blas_is_narrow();
 
+/// Advice for users of a BLAS that is narrow; otherwise empty.
+std::string blas_advice();
+
 } // namespace espalier

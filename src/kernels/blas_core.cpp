@@ -68,6 +68,16 @@ bool blas_is_narrow() {
     return narrow;
 }
 
+std::string blas_advice() {
+    if (!blas_is_narrow()) return {};
+    bool const has_avx512 = instructions_of_processor() == InstructionSet::avx512;
+    return fmt::format(
+        "OpenBLAS uses slow kernels for {} processors. Factorizations and solves use Espalier's own; "
+        "for entries of the inverse, null spaces and GMRES, OPENBLAS_CORETYPE={} in the environment "
+        "selects faster ones.",
+        core_name(), has_avx512 ? "SkylakeX" : "Haswell");
+}
+
 SingleThreadedBlas::SingleThreadedBlas() {
     require_executable_blas(core_name(),
                             instructions_of_processor()); // allocates nothing on a usual computer

@@ -126,6 +126,8 @@ void show_machine(MachineOptions const& options) {
         for (std::string const& line : topology.describe()) print(line + "\n");
         char const* const where = elsewhere ? " here" : "";
         print(fmt::format("BLAS        {} ({} kernels){}\n", blas.config, blas.core, where));
+        if (std::string const advice = blas_advice(); !advice.empty())
+            print(fmt::format("  note      {}\n", advice));
         print(fmt::format("dgemm       {:.1f} GF/s on one core{}, order {}\n", dgemm.gflops(), where,
                           dgemm.order));
         print(factors ? numa_factors_text(*factors)

@@ -326,6 +326,7 @@ std::string settings_text(RunRecord const& record, std::vector<std::string> cons
     Table table;
     table.line("espalier", "{}", ESPALIER_VERSION);
     table.line("  BLAS", "{} ({} kernels)", record.blas.config, record.blas.core);
+    if (std::string const advice = blas_advice(); !advice.empty()) table.line("  note", "{}", advice);
     table.line("  arithmetic", "{}", precision_words(record.report.scalar));
     std::string text = table.text();
     for (auto const& [name, value] : settings_list(record)) text += fmt::format("  {:<21}{}\n", name, value);
