@@ -27,7 +27,10 @@ bool is_main_thread() {
     static int forks = -1;
     static unsigned long main = 0;
     if (forks != number_of_forks()) {
-        main = py::module_::import("threading").attr("main_thread")().attr("ident").cast<unsigned long>();
+        auto const thread =
+            py::reinterpret_steal<py::object>(call_function("threading", "main_thread", nullptr));
+        if (!thread) throw py::error_already_set();
+        main = thread.attr("ident").cast<unsigned long>();
         forks = number_of_forks();
     }
     return PyThread_get_thread_ident() == main;
@@ -64,22 +67,22 @@ bool PythonCallbacks::must_cancel() {
 // Keeps an exception for end_call(), because the library must stop first.
 void PythonCallbacks::run_callbacks(bool signals) {
     try {
-        outlive_interpreter([&] {
-            if (signals && PyErr_CheckSignals() != 0) throw py::error_already_set();
-            for (Event const& event : take_events()) deliver(event);
-        });
+        if (signals && PyErr_CheckSignals() != 0) throw py::error_already_set(); // on the main thread
+        for (Event const& event : take_events()) deliver(event);
     } catch (...) {
         raised_ = std::current_exception();
     }
 }
 
 void PythonCallbacks::deliver(Event const& event) const {
-    if (event.is_line)
-        log_(event.text);
-    else if (event.fraction < 0)
-        progress_(event.text, py::none());
-    else
-        progress_(event.text, event.fraction);
+    py::object const fraction = event.fraction < 0 ? py::object(py::none()) : py::float_(event.fraction);
+    py::tuple const arguments =
+        event.is_line ? py::make_tuple(event.text) : py::make_tuple(event.text, fraction);
+    PyObject* result = nullptr;
+    outlive_interpreter(
+        [&] { result = PyObject_CallObject((event.is_line ? log_ : progress_).ptr(), arguments.ptr()); });
+    if (!result) throw py::error_already_set();
+    Py_DECREF(result);
 }
 
 std::vector<PythonCallbacks::Event> PythonCallbacks::take_events() {

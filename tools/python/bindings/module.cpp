@@ -18,11 +18,11 @@ namespace {
 
 // Raises the package's exception for a status, see _errors.py.
 void raise(Status status, char const* message) {
-    outlive_interpreter([&] {
-        py::object const error =
-            py::module_::import("espalier._errors").attr("from_status")(to_string(status), message);
-        PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
-    });
+    PyObject* const error =
+        call_function("espalier._errors", "from_status", "ss", to_string(status), message);
+    if (!error) return; // its exception is raised
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error)), error);
+    Py_DECREF(error);
 }
 
 void translate(std::exception_ptr thrown) {
