@@ -49,6 +49,12 @@ order_pattern(SquarePattern const& a, std::span<std::int32_t> order, double most
     return graph.run(order, most_flops);
 }
 
+template <class Position> std::optional<EliminationCost>
+order_columns(SquarePattern const& a, std::span<std::int32_t> order, double most_flops) {
+    return a.is_symmetric ? order_symmetric_pattern<Position>(a, order, most_flops)
+                          : order_pattern<Position>(a, order, most_flops);
+}
+
 template <class Position> void order_graph(Graph const& graph, std::vector<std::int32_t> const& weights,
                                            std::span<std::int32_t> order) {
     std::vector<std::int32_t> length(order.size());
@@ -67,11 +73,9 @@ Index dense_degree(Index num_vertices) {
 
 std::optional<EliminationCost> minimum_degree(SquarePattern const& a, std::span<std::int32_t> order,
                                               double most_flops) {
-    bool const is_short = 2 * a.ind.size() + order.size() < most_short_entries;
-    auto const run = !is_short        ? order_pattern<std::int64_t>
-                     : a.is_symmetric ? order_symmetric_pattern<std::int32_t>
-                                      : order_pattern<std::int32_t>;
-    return run(a, order, most_flops);
+    return 2 * a.ind.size() + order.size() < most_short_entries
+               ? order_columns<std::int32_t>(a, order, most_flops)
+               : order_columns<std::int64_t>(a, order, most_flops);
 }
 
 std::vector<Index> minimum_degree(Graph const& graph) {

@@ -138,6 +138,33 @@ TEST(MinimumDegree, StopsWhenItNeedsTooManyOperations) {
     EXPECT_EQ(stopped, order);
 }
 
+// Cliques of `size` vertices, each of which shares the vertices from `step` on with the next one.
+SquarePattern cliques(std::int32_t count, std::int32_t size, std::int32_t step,
+                      std::vector<std::int32_t>& ptr, std::vector<std::int32_t>& ind) {
+    std::int32_t const n = (count - 1) * step + size;
+    ptr.assign(1, 0);
+    ind.clear();
+    for (std::int32_t j = 0; j < n; ++j) {
+        std::int32_t const oldest = j < size ? 0 : (j - size) / step + 1; // the first clique that has j
+        for (std::int32_t i = oldest * step; i < j; ++i) ind.push_back(i);
+        ptr.push_back(static_cast<std::int32_t>(ind.size()));
+    }
+    return {ptr, ind};
+}
+
+// The least degree is expected to last. This is true for chains, and too much for separate cliques.
+TEST(MinimumDegree, StopsForTheOperationsThatItExpects) {
+    std::vector<std::int32_t> ptr, ind;
+    for (bool const are_separate : {false, true}) {
+        constexpr std::int32_t size = 12;
+        auto const pattern = cliques(50, size, are_separate ? size : size / 2, ptr, ind);
+        std::vector<std::int32_t> order(ptr.size() - 1);
+        double const flops = minimum_degree(pattern, order)->flops;
+        EXPECT_EQ(minimum_degree(pattern, order, 2 * flops).has_value(), !are_separate);
+        EXPECT_TRUE(minimum_degree(pattern, order, 4 * flops));
+    }
+}
+
 TEST(MinimumDegree, OrdersVerticesWithVeryManyNeighborsLast) {
     constexpr std::int32_t n = 2000;
     EdgeSet edges = random_edges(n, n, 5);

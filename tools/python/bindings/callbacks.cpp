@@ -27,10 +27,14 @@ bool is_main_thread() {
     static int forks = -1;
     static unsigned long main = 0;
     if (forks != number_of_forks()) {
-        auto const thread =
-            py::reinterpret_steal<py::object>(call_function("threading", "main_thread", nullptr));
-        if (!thread) throw py::error_already_set();
-        main = thread.attr("ident").cast<unsigned long>();
+        PyObject* const thread = call_function("threading", "main_thread", nullptr);
+        PyObject* ident = nullptr;
+        outlive_interpreter([&] { // Thread.ident is a property
+            if (thread) ident = PyObject_GetAttrString(thread, "ident");
+            Py_XDECREF(thread);
+        });
+        if (!ident) throw py::error_already_set();
+        main = py::reinterpret_steal<py::object>(ident).cast<unsigned long>();
         forks = number_of_forks();
     }
     return PyThread_get_thread_ident() == main;
