@@ -175,6 +175,7 @@ template <class T> class Analyzer {
         job->schur = options_.schur;
         job->ordering = ordering_options();
         job->chooses = options_.ordering == OrderingMethod::automatic;
+        job->workers = machine_.num_workers();
         if (context_.earlier && !has_given_order(options_.ordering) &&
             std::ssize(context_.earlier->tree.inverse) == matrix_.cols)
             job->earlier = context_.earlier;

@@ -9,6 +9,7 @@
 #include "analysis/checks.hpp"
 #include "core/progress.hpp"
 #include "core/timer.hpp"
+#include "minimum_degree/band.hpp"
 
 namespace espalier {
 
@@ -108,13 +109,14 @@ template <class T> class SimplicialPlanner {
 
     // Returns whether llh without supernodes is likely to be faster. Planning it otherwise wastes time that
     // is a large part of an analysis with supernodes. Forests and networks with few cycles have little fill,
-    // and so have grids of a few thousand rows and meshes of a few hundred rows.
+    // and so have narrow bands, grids of a few thousand rows and meshes of a few hundred rows.
     [[nodiscard]] bool may_have_little_fill() const {
         constexpr Offset few_entries = 2000;
         constexpr double most = 40'000;
         auto const n = static_cast<double>(matrix_.cols);
         double const neighbors = 2 * static_cast<double>(matrix_.stored() - matrix_.cols) / std::max(n, 1.0);
-        return matrix_.stored() <= few_entries || n * std::pow(std::max(neighbors - 2, 0.0), 4) <= most;
+        return matrix_.stored() <= few_entries || n * std::pow(std::max(neighbors - 2, 0.0), 4) <= most ||
+               narrow_bandwidth<Offset, Index>(matrix_.col_ptr, matrix_.row_ind, true);
     }
 
     bool plan_cholesky() {

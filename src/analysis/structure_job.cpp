@@ -1,9 +1,12 @@
 #include "analysis/structure_job.hpp"
 
+#include <algorithm>
+
 #include "analysis/checks.hpp"
 #include "core/timer.hpp"
 #include "ordering/graph_properties.hpp"
 #include "ordering/lattice.hpp"
+#include "ordering/rcm.hpp"
 
 namespace espalier {
 
@@ -23,6 +26,8 @@ void StructureJob::order_vertices() {
     graph = {};
     if (earlier)
         ordering.method = earlier->method;
+    else if (chooses && order_if_narrow())
+        ordering.method = OrderingMethod::rcm;
     else if (chooses && starts_with_minimum_degree())
         ordering.method = OrderingMethod::amd;
     std::uint64_t const kept = earlier ? earlier->tree.bytes() : 0;
@@ -30,7 +35,7 @@ void StructureJob::order_vertices() {
     if (earlier) {
         adapted = adapt_ordering(compressed, earlier->tree, ordering);
         order = std::move(adapted->ordering);
-    } else {
+    } else if (order.perm.empty()) {
         order = compute_ordering(compressed, ordering);
     }
     symbolic.kept_vertices = std::ssize(compressed.last);
@@ -87,6 +92,24 @@ bool StructureJob::has_small_separators() {
 bool StructureJob::is_lattice() {
     if (!is_lattice_) is_lattice_ = find_lattice(compressed.graph).has_value();
     return *is_lattice_;
+}
+
+// In a band of which a third of the entries or more are stored, Cuthill-McKee takes far less time than a
+// dissection and needs a quarter of its operations. It has no independent branches for threads, so that many
+// threads prefer a dissection for factorizations that take longer than a tenth of its time.
+bool StructureJob::order_if_narrow() {
+    constexpr double most_growth = 8, flops_per_second = 5e9;
+    Graph const& vertices = compressed.graph;
+    if (!compressed.last.empty()) return false;
+    double most_flops = most_growth * full_band_flops(vertices);
+    double const share = 1 - 4.0 / workers; // of its time that a dissection saves
+    if (share > 0)
+        most_flops =
+            std::min(most_flops, 0.1 * predicted_dissection_seconds(vertices) * flops_per_second / share);
+    auto narrow = espalier::order_if_narrow(vertices, most_flops);
+    if (!narrow) return false;
+    order = std::move(*narrow);
+    return true;
 }
 
 // Minimum degree takes less time than a dissection, which often does not pay on small and irregular graphs,

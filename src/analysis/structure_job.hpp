@@ -28,6 +28,7 @@ struct StructureJob {
     std::vector<Index> schur;
     OrderingOptions ordering; // with the method of the result
     bool chooses = false;     // whether another method may take the place of that of the options
+    int workers = 1;          // of all processes
     std::shared_ptr<EarlierOrdering const> earlier; // is adapted to the graph; may be null
     SymbolicOptions symbolic;
     std::shared_ptr<Interrupt> interrupt;
@@ -56,6 +57,8 @@ struct StructureJob {
 
   private:
     [[nodiscard]] bool has_memory_for(OrderingMethod method) const;
+    /// Orders a long narrow graph with few operations along its length. Returns false for other graphs.
+    bool order_if_narrow();
     [[nodiscard]] bool starts_with_minimum_degree();
 
     std::optional<bool> is_lattice_;

@@ -227,7 +227,7 @@ constexpr std::array table = {
          "accept a matrix that is singular by its pattern, to compute its null space"}),
     ordering({"ordering", analyses, method, "METHOD|FILE",
               "ordering of the unknowns: a method, or a file with the new position of each row",
-              "dissection, or amd or scotch if that saves time; natural for --method ilu"}),
+              "dissection, or amd or rcm if that saves time; natural for --method ilu"}),
     choice<&Options::reuse_ordering>({"reuse-ordering", none, method, "",
                                       "adapt the ordering of the solver's last analysis to a changed pattern "
                                       "instead of finding a new one"}),

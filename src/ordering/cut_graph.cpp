@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "ordering/balance_weights.hpp"
+#include "minimum_degree/balance_weights.hpp"
 
 namespace espalier {
 

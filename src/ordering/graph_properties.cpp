@@ -24,6 +24,18 @@ double estimated_dissection_work(Graph const& graph) {
     return divides ? estimated_work(cut) : infinity;
 }
 
+double full_band_flops(Graph const& graph) {
+    double rows = 0, neighbors = 0;
+    for (Index v = 0; v < graph.num_vertices; ++v) {
+        Index of_row = graph.weight_of(v) - 1;
+        for (Index const w : graph.neighbors(v)) of_row += graph.weight_of(w);
+        rows += static_cast<double>(graph.weight_of(v));
+        neighbors += static_cast<double>(graph.weight_of(v)) * static_cast<double>(of_row);
+    }
+    double const width = 1 + neighbors / (2 * std::max(rows, 1.0));
+    return rows * width * width;
+}
+
 bool has_hubs(Graph const& graph, Offset times_average) {
     Offset most = 0;
     for (Index v = 0; v < graph.num_vertices; ++v) most = std::max(most, graph.degree(v));

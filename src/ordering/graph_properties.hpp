@@ -12,6 +12,10 @@ double predicted_dissection_seconds(Graph const& graph);
 /// is found. Dissections of meshes take 0.1 to 2 times as many. Error{unsupported} for 2^30 vertices or more.
 double estimated_dissection_work(Graph const& graph);
 
+/// The operations of Cholesky for a full band matrix with as many rows, and as many neighbors of each row, as
+/// the rows of the graph have on average.
+double full_band_flops(Graph const& graph);
+
 /// Whether a vertex has more than `times_average` times as many neighbors as the average. With 10 this holds
 /// for many circuits, of which minimum degree often finds the better orderings.
 bool has_hubs(Graph const& graph, Offset times_average);

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "ordering/minimum_degree.hpp"
+#include "minimum_degree/minimum_degree.hpp"
 #include "ordering/permutation.hpp"
 #include "ordering/region.hpp"
 

@@ -18,7 +18,7 @@
 #include <metis.h>
 
 #include "core/error.hpp"
-#include "ordering/balance_weights.hpp"
+#include "minimum_degree/balance_weights.hpp"
 #include "ordering/methods.hpp"
 
 namespace espalier {

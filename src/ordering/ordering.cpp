@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "core/counted.hpp"
+#include "minimum_degree/minimum_degree.hpp"
 #include "ordering/induced_subgraph.hpp"
 #include "ordering/methods.hpp"
-#include "ordering/minimum_degree.hpp"
 #include "ordering/permutation.hpp"
 #include "ordering/rcm.hpp"
 

@@ -1,6 +1,8 @@
-// Reverse Cuthill-McKee: an ordering with a small bandwidth, for incomplete factorizations. It is not
-// fill-reducing for complete factors.
+// Reverse Cuthill-McKee: an ordering with a small bandwidth, for incomplete factorizations and for complete
+// factors of long narrow graphs. It is not fill-reducing for complete factors of other graphs.
 #pragma once
+
+#include <optional>
 
 #include "ordering/ordering.hpp"
 
@@ -11,5 +13,10 @@ namespace espalier {
 /// components keep the order of their lowest vertices, reversed. Linear, except for sorting the neighbors of
 /// each vertex.
 Ordering order_by_rcm(Graph const& graph);
+
+/// Such an order, if a Cholesky factorization of the envelope, of matrix rows, takes at most about
+/// `most_flops` operations. It starts from the end of a first order instead of searching for distant
+/// vertices. Stops early on other graphs, after visiting a small part of a large mesh.
+std::optional<Ordering> order_if_narrow(Graph const& graph, double most_flops);
 
 } // namespace espalier

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "ordering/balance_weights.hpp"
+#include "minimum_degree/balance_weights.hpp"
 
 namespace espalier {
 

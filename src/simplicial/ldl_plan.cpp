@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "core/inverse_permutation.hpp"
-#include "ordering/minimum_degree.hpp"
+#include "minimum_degree/minimum_degree.hpp"
 #include "simplicial/rates.hpp"
 
 namespace espalier {

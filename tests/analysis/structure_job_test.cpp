@@ -74,6 +74,47 @@ TEST(StructureJob, FindsSmallSeparatorsOfGridsButNotOfNetworks) {
     }
 }
 
+// A band with the given numbers of vertices and of neighbors on each side.
+StructureJob band(Index n, Index width, int workers) {
+    Edges edges;
+    for (Index v = 0; v < n; ++v)
+        for (Index w = v + 1; w < std::min(n, v + width + 1); ++w) edges.emplace_back(v, w);
+    StructureJob job;
+    job.graph = graph_from(n, edges);
+    job.chooses = true;
+    job.workers = workers;
+    return job;
+}
+
+TEST(StructureJob, OrdersBandsAlongTheirLength) {
+    for (Index const width : {4, 40}) {
+        StructureJob job = band(20'000, width, 4);
+        job.order_vertices();
+        EXPECT_EQ(job.ordering.method, OrderingMethod::rcm);
+        job.find_supernodes();
+        EXPECT_LT(job.structure.flops, static_cast<double>(20'000 * (width + 1) * (width + 1)));
+    }
+    StructureJob grid;
+    grid.graph = test::grid(2000, 12);
+    grid.chooses = true;
+    grid.order_vertices();
+    EXPECT_NE(grid.ordering.method, OrderingMethod::rcm);
+    StructureJob with_last = band(20'000, 4, 1);
+    with_last.schur = {7, 8};
+    with_last.order_vertices();
+    EXPECT_NE(with_last.ordering.method, OrderingMethod::rcm);
+}
+
+// Many workers prefer independent branches if the factorization takes long.
+TEST(StructureJob, DissectsWideBandsForManyWorkers) {
+    for (auto const& [width, method] :
+         {std::pair{Index{4}, OrderingMethod::rcm}, {300, OrderingMethod::dissection}}) {
+        StructureJob job = band(4000, width, 32);
+        job.order_vertices();
+        EXPECT_EQ(job.ordering.method, method);
+    }
+}
+
 // Dissection needs more memory than minimum degree.
 TEST(StructureJob, KeepsTheFirstOrderingIfAnotherNeedsTooMuchMemory) {
     EXPECT_EQ(ordered_twice(6'500'000).ordering.method, OrderingMethod::amd);

@@ -14,7 +14,7 @@
 #include "core/scalar.hpp"
 #include "core/status_of.hpp"
 #include "core/timer.hpp"
-#include "ordering/balance_weights.hpp"
+#include "minimum_degree/balance_weights.hpp"
 #include "ordering/compress.hpp"
 #include "ordering/graph_properties.hpp"
 #include "ordering/graphs.hpp"
@@ -308,6 +308,16 @@ TEST(HasLongPaths, HoldsForGraphsInThePlane) {
     std::erase_if(edges, [](auto const& edge) { return edge.first == edge.second; });
     for (Graph const& graph : {Graph{}, star(900), complete(60), graph_from(4000, edges)})
         EXPECT_FALSE(has_long_paths(graph));
+}
+
+TEST(FullBandFlops, IsThatOfABandWithAsManyNeighbors) {
+    EXPECT_EQ(full_band_flops(Graph{}), 0);
+    EXPECT_EQ(full_band_flops(graph_from(7, {})), 7);
+    EXPECT_NEAR(full_band_flops(path(10'000)), 4e4, 10);
+    EXPECT_NEAR(full_band_flops(complete(21)), 21 * 11 * 11, 1e-9);
+    Graph merged = complete(7); // the same graph, with three rows at each vertex
+    merged.weight.assign(7, 3);
+    EXPECT_NEAR(full_band_flops(merged), 21 * 11 * 11, 1e-9);
 }
 
 TEST(EstimatedDissectionWork, IsThatOfAMesh) {

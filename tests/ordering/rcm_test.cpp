@@ -76,5 +76,41 @@ TEST(Rcm, KeepsComponentsTogether) {
     expect_permutation(Graph{}, order_by_rcm(Graph{}));
 }
 
+// Vertices are neighbors if their numbers differ by at most `width`.
+Graph band(Index n, Index width) {
+    test::Edges edges;
+    for (Index v = 0; v < n; ++v)
+        for (Index w = v + 1; w < std::min(n, v + width + 1); ++w) edges.emplace_back(v, w);
+    return test::graph_from(n, edges);
+}
+
+TEST(OrderIfNarrow, FindsTheBandOfShuffledVertices) {
+    Index const n = 3000, width = 5;
+    double const flops = n * (width + 1) * (width + 1);
+    auto const graph = shuffled(band(n, width), 3);
+    auto const narrow = order_if_narrow(graph, 2 * flops);
+    ASSERT_TRUE(narrow);
+    expect_permutation(graph, *narrow);
+    EXPECT_LE(bandwidth(graph, *narrow), 2 * width - 1);
+    EXPECT_TRUE(order_if_narrow(band(n, width), flops));
+    EXPECT_FALSE(order_if_narrow(band(n, width), 0.9 * flops));
+    EXPECT_FALSE(order_if_narrow(test::grid(60, 50), 2 * flops));
+}
+
+TEST(OrderIfNarrow, CountsTheOperationsOfAllComponentsAndRows) {
+    test::Edges edges;
+    for (Index v = 0; v + 10 < 1000; ++v) edges.emplace_back(v, v + 10); // ten paths
+    auto graph = test::graph_from(1001, edges);                          // and an isolated vertex
+    auto const paths = order_if_narrow(graph, 4 * 1001);
+    ASSERT_TRUE(paths);
+    expect_permutation(graph, *paths);
+    EXPECT_EQ(bandwidth(graph, *paths), 1);
+    EXPECT_FALSE(order_if_narrow(graph, 4 * 900));
+    graph.weight.assign(1001, 3); // an envelope of six rows for three rows at a time
+    EXPECT_TRUE(order_if_narrow(graph, 36 * 3 * 1001));
+    EXPECT_FALSE(order_if_narrow(graph, 36 * 3 * 900));
+    EXPECT_TRUE(order_if_narrow(Graph{}, 0));
+}
+
 } // namespace
 } // namespace espalier

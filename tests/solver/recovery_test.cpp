@@ -401,6 +401,7 @@ TEST(Growth, LeadsToDelayedColumnsIfTheFactorsAreUseless) {
             Options options = on_threads(1);
             options.supernodes = Toggle::on;
             options.pivoting = pivoting;
+            options.ordering = OrderingMethod::amd;
             auto solver = factorized(a, options);
             EXPECT_EQ(
                 has_note(solver, n == 200 ? "the factors are inaccurate" : "the factorization overflows"),

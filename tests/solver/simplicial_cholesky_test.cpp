@@ -196,6 +196,13 @@ TEST(SimplicialCholesky, IsChosenForLittleFill) {
     EXPECT_EQ(path_of(forest), "simplicial");
     EXPECT_EQ(path_of(generated<double>("lap2d:20")), "simplicial");
     EXPECT_EQ(path_of(generated<double>("lap3d:6")), "simplicial");
+    auto const band = [](Index width) {
+        return matrix_of<double>(1000, Symmetry::symmetric, [width](Index i, Index j) {
+            return i == j ? 2.0 * static_cast<double>(width) + 1 : i - j <= width ? -1.0 : 0.0;
+        });
+    };
+    EXPECT_EQ(path_of(band(6)), "simplicial");
+    EXPECT_EQ(path_of(band(60)), "supernodal");
     for (auto const* const spec : {"lap2d:80", "lap3d:9", "elast3d:4"}) {
         EXPECT_EQ(path_of(generated<double>(spec)), "supernodal") << spec;
         EXPECT_EQ(path_of(generated<double>(spec), with_supernodes(Toggle::off)), "simplicial") << spec;

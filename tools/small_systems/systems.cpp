@@ -194,16 +194,44 @@ CscMatrix<double> band(Index n) {
     return entries.matrix();
 }
 
+// The normal equations of a smoothing spline: a definite matrix with five diagonals on each side.
+CscMatrix<double> spline(Index n) {
+    SplitMix64 random(22);
+    Entries entries(n);
+    for (Index j = 0; j < n; ++j) {
+        entries.add(j, j, 8);
+        for (Index i = j + 1; i < std::min(n, j + 6); ++i) entries.add(i, j, random.uniform(-0.7, 0.7));
+    }
+    return entries.matrix(Symmetry::symmetric);
+}
+
+// The optimality system of a control problem with 12 states and 4 controls in each stage: first the variables
+// of all stages, then the multipliers of the equations that connect them.
+CscMatrix<double> control(Index n) {
+    constexpr Index states = 12, variables = 16;
+    Index const stages = std::max<Index>(2, n / (states + variables)), first_equation = stages * variables;
+    SplitMix64 random(23);
+    Entries entries(first_equation + (stages - 1) * states);
+    for (Index k = 0; k < stages; ++k)
+        for (Index j = k * variables; j < (k + 1) * variables; ++j) {
+            entries.add(j, j, random.uniform(2, 3));
+            for (Index i = j + 1; i < (k + 1) * variables; ++i) entries.add(i, j, random.uniform(-0.1, 0.1));
+        }
+    for (Index k = 0; k + 1 < stages; ++k)
+        for (Index e = 0; e < states; ++e) {
+            Index const row = first_equation + k * states + e;
+            for (Index j = 0; j < variables; ++j) entries.add(row, k * variables + j, random.uniform(-1, 1));
+            entries.add(row, (k + 1) * variables + e, -1);
+        }
+    return entries.matrix(Symmetry::symmetric);
+}
+
 } // namespace
 
 CscMatrix<double> make_system(std::string const& name) {
     static std::map<std::string, std::function<CscMatrix<double>(Index)>> const kinds = {
-        {"circuit", circuit},
-        {"resistors", resistors},
-        {"microgrid", microgrid},
-        {"plant", plant},
-        {"kkt", kkt},
-        {"band", band}};
+        {"circuit", circuit}, {"resistors", resistors}, {"microgrid", microgrid}, {"plant", plant},
+        {"kkt", kkt},         {"band", band},           {"spline", spline},       {"control", control}};
     auto const colon = name.find(':');
     if (auto const kind = kinds.find(name.substr(0, colon));
         kind != kinds.end() && colon != std::string::npos)

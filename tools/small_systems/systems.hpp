@@ -1,6 +1,6 @@
 // Small and irregular systems for comparisons: circuits with power nets, grids of resistors, distribution
-// networks, chemical plants, optimality systems of quadratic programs, and band matrices. The same for each
-// run.
+// networks, chemical plants, optimality systems of quadratic programs and of control problems, and band
+// matrices. The same for each run.
 #pragma once
 
 #include <string>

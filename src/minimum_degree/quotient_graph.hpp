@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "espalier/types.hpp"
-#include "ordering/minimum_degree.hpp"
+#include "minimum_degree/minimum_degree.hpp"
 
 namespace espalier {
 

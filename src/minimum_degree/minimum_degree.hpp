@@ -32,7 +32,8 @@ struct SquarePattern {
 };
 
 /// Orders the pattern A + A^T: order[new] = old. Takes little more than linear time on sparse graphs. Returns
-/// nothing, and writes no order, once it expects more than `most_flops` operations.
+/// nothing, and writes no order, once it expects more than `most_flops` operations. Narrow bands
+/// (minimum_degree/band.hpp) keep their order.
 std::optional<EliminationCost> minimum_degree(SquarePattern const& a, std::span<std::int32_t> order,
                                               double most_flops = infinity);
 

@@ -1,12 +1,14 @@
-#include "ordering/minimum_degree.hpp"
+#include "minimum_degree/minimum_degree.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
-#include "ordering/balance_weights.hpp"
-#include "ordering/quotient_graph.hpp"
+#include "minimum_degree/balance_weights.hpp"
+#include "minimum_degree/band.hpp"
+#include "minimum_degree/quotient_graph.hpp"
 
 namespace espalier {
 
@@ -14,6 +16,19 @@ namespace {
 
 // The lists of all vertices, and the free room of QuotientGraph, have 32-bit positions up to here.
 constexpr std::size_t most_short_entries = std::size_t{1} << 30;
+
+// The cost of eliminating n rows of a full band in their order.
+EliminationCost cost_of_band(Index n, Index width) {
+    EliminationCost cost;
+    auto const add_columns = [&](Index columns, Index rows) {
+        cost.nnz_lower += columns * rows;
+        auto const below = static_cast<double>(rows);
+        cost.flops += static_cast<double>(columns) * below * (1 + 2 * below);
+    };
+    add_columns(n - width, width);
+    for (Index rows = 0; rows < width; ++rows) add_columns(1, rows);
+    return cost;
+}
 
 template <class Position> std::optional<EliminationCost>
 order_symmetric_pattern(SquarePattern const& a, std::span<std::int32_t> order, double most_flops) {
@@ -73,6 +88,12 @@ Index dense_degree(Index num_vertices) {
 
 std::optional<EliminationCost> minimum_degree(SquarePattern const& a, std::span<std::int32_t> order,
                                               double most_flops) {
+    if (auto const width = narrow_bandwidth(a.ptr, a.ind, false)) {
+        EliminationCost const cost = cost_of_band(std::ssize(order), *width);
+        if (cost.flops > most_flops) return std::nullopt;
+        std::iota(order.begin(), order.end(), 0);
+        return cost;
+    }
     return 2 * a.ind.size() + order.size() < most_short_entries
                ? order_columns<std::int32_t>(a, order, most_flops)
                : order_columns<std::int64_t>(a, order, most_flops);

@@ -1,4 +1,4 @@
-#include "ordering/quotient_graph.hpp"
+#include "minimum_degree/quotient_graph.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "ordering/minimum_degree.hpp"
+#include "minimum_degree/minimum_degree.hpp"
 
 #include <algorithm>
 #include <set>
@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "core/random.hpp"
-#include "ordering/quotient_graph.hpp"
+#include "minimum_degree/quotient_graph.hpp"
 
 namespace espalier {
 namespace {
@@ -80,6 +80,44 @@ Offset fill_of(std::int32_t n, EdgeSet const& edges, std::vector<std::int32_t> c
         below[parent].insert(rows.begin(), rows.end());
     }
     return entries;
+}
+
+// Columns of a band of n rows, of which every `step`-th diagonal is stored, for symmetric or triangular ones.
+Ordered order_band(std::int32_t n, std::int32_t width, std::int32_t step, bool with_both_triangles) {
+    EdgeSet edges;
+    for (std::int32_t d = width; d > 0; d -= step)
+        for (std::int32_t k = d; k < n; ++k) edges.insert({{k, k - d}, {k - d, k}});
+    return order_entries(n, edges, with_both_triangles);
+}
+
+TEST(MinimumDegree, KeepsTheOrderOfNarrowBands) {
+    for (bool const with_both_triangles : {true, false}) {
+        auto const [order, costs] = order_band(500, 9, 1, with_both_triangles);
+        for (std::int32_t k = 0; k < 500; ++k) ASSERT_EQ(order[k], k);
+        EXPECT_EQ(costs.nnz_lower, 9 * 500 - 9 * 10 / 2);
+        double flops = 0;
+        for (int k = 0; k < 500; ++k) {
+            int const rows = std::min(9, 499 - k);
+            flops += rows + 2 * rows * rows;
+        }
+        EXPECT_EQ(costs.flops, flops);
+    }
+    // Bands that are wide or mostly empty are ordered.
+    for (auto const& [width, step] : {std::pair{40, 1}, {20, 4}}) {
+        auto const order = order_band(500, width, step, true).order;
+        EXPECT_FALSE(std::ranges::is_sorted(order)) << width;
+    }
+}
+
+TEST(MinimumDegree, RefusesBandsOfTooManyOperations) {
+    std::vector<std::int32_t> ptr{0}, ind, order(100);
+    for (std::int32_t j = 0; j < 100; ++j) {
+        if (j > 0) ind.push_back(j - 1);
+        if (j + 1 < 100) ind.push_back(j + 1);
+        ptr.push_back(static_cast<std::int32_t>(ind.size()));
+    }
+    EXPECT_TRUE(minimum_degree({ptr, ind, true}, order, 297));
+    EXPECT_FALSE(minimum_degree({ptr, ind, true}, order, 296));
 }
 
 TEST(MinimumDegree, BoundsTheFillOfRandomGraphsClosely) {

@@ -1,4 +1,4 @@
-#include "ordering/balance_weights.hpp"
+#include "minimum_degree/balance_weights.hpp"
 
 #include <algorithm>
 
