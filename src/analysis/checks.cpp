@@ -125,7 +125,7 @@ void require_no_empty_row(CscMatrix<T> const& a, std::span<Index const> kept, In
         auto const any = [](T) { return true; };
         require_rows_with(a, kept, 1, any, "has no entry");
     } catch (Error const& error) {
-        Index const rank = maximum_product_matching(a, interrupt).structural_rank;
+        Index const rank = maximum_product_matching(a, 1, interrupt).structural_rank;
         throw Error(error.status(),
                     fmt::format("{}; its structural rank is {} of {}", error.what(), rank, a.cols));
     }

@@ -1,8 +1,13 @@
-// Shortest augmenting paths. Dijkstra's algorithm starts at an unmatched column and walks along entries to
-// rows and from a matched row to its column, with the reduced costs
+// Shortest augmenting paths. Dijkstra's algorithm starts at unmatched columns and walks along entries to rows
+// and from a matched row to its column, with the reduced costs
 //     cost(i, j) - row_dual[i] - column_dual[j] >= 0,
 // which are 0 on the matching. It ends at the nearest unmatched row. The duals of the nearer rows and columns
 // are then changed so that the entries of the path have reduced cost 0 too, and the path is augmented.
+//
+// The first searches are phases: they start at all unmatched columns at once, and augment disjoint paths
+// along all entries of reduced cost 0, found depth first [Hopcroft, Karp 1973; Gabow, Tarjan 1989]. Costs are
+// small integers, so that many paths are equally short, and a few phases match nearly all columns. The
+// remaining ones are searched from one by one.
 //
 // A search that reaches no unmatched row has visited a set of rows whose columns have entries in these rows
 // only. No later search can leave this set, so it is closed: later searches skip it, which keeps the work
@@ -11,13 +16,14 @@
 #include "scaling/assignment.hpp"
 
 #include <algorithm>
-
-#include "core/scalar.hpp"
+#include <limits>
+#include <utility>
 
 namespace espalier {
 namespace {
 
 constexpr Index none = -1;
+constexpr Offset infinite = std::numeric_limits<Offset>::max() / 4; // can be added to others
 
 /// State of a row. It fills half a cache line, because the scan of a column reads one per entry.
 struct alignas(32) AssignmentRow {
@@ -26,10 +32,10 @@ struct alignas(32) AssignmentRow {
     static constexpr Index settled = -2;   ///< The distance is final.
 
     /// The distance of a closed row, from which no unmatched row can be reached, now or later.
-    static constexpr double closed = -infinity;
+    static constexpr Offset closed = -infinite;
 
-    double dual = infinity;     ///< Dual variable.
-    double distance = infinity; ///< From the root of the search.
+    Offset dual = infinite;     ///< Dual variable.
+    Offset distance = infinite; ///< From the nearest root of the search.
     Index column = none;        ///< The matched column.
     Index place = untouched;    ///< Position in the heap, or one of the above.
 };
@@ -67,7 +73,7 @@ class RowHeap {
 
   private:
     struct Item {
-        double distance = 0; // Copy of the row's distance, so that comparisons read only the heap.
+        Offset distance = 0; // Copy of the row's distance, so that comparisons read only the heap.
         Index row = 0;
     };
     static constexpr Index arity = 4;
@@ -114,8 +120,7 @@ class Assigner {
     Assignment run() {
         start_duals();
         match_tight_entries();
-        for (Index j = 0; j < costs_.n; ++j)
-            if (columns_[j].row == none && !augment_from(j)) close_set(j);
+        match_others();
         lower_closed();
         fit_unmatched();
         return result();
@@ -124,7 +129,7 @@ class Assigner {
   private:
     using Row = AssignmentRow;
     struct Column {
-        double dual = 0;
+        Offset dual = 0;
         Index row = none;     // The matched row.
         Offset entry = 0;     // The matched entry.
         Index closed_set = 0; // The closed set of the column, from 1; 0 if it is open.
@@ -141,27 +146,30 @@ class Assigner {
     /// row_dual[i] = min_j cost(i, j), then column_dual[j] = min_i cost(i, j) - row_dual[i].
     void start_duals() {
         for (Offset k = 0; k < costs_.col_ptr.back(); ++k)
-            row_at(k).dual = std::min(row_at(k).dual, costs_.cost[k]);
+            row_at(k).dual = std::min<Offset>(row_at(k).dual, costs_.cost[k]);
         for (Index j = 0; j < costs_.n; ++j) {
-            double least = infinity;
+            Offset least = infinite;
             for (Offset k : costs_.entries_of(j)) least = std::min(least, costs_.cost[k] - row_at(k).dual);
             columns_[j].dual = least;
         }
     }
 
-    /// Finds a large, not necessarily maximum, matching of tight entries (reduced cost 0).
+    /// Finds a large, not necessarily maximum, matching of tight entries (reduced cost 0), with those of the
+    /// diagonal first.
     void match_tight_entries() {
+        for (Index j = 0; j < costs_.n; ++j)
+            for (Offset const k : costs_.entries_of(j))
+                if (costs_.row_ind[k] == j && is_tight(k, columns_[j])) match(j, j, k);
         next_unchecked_.assign(costs_.col_ptr.begin(), costs_.col_ptr.end() - 1);
         for (Index j = 0; j < costs_.n; ++j)
-            if (!match_in_one_step(j)) match_in_two_steps(j);
-        next_unchecked_ = {};
+            if (columns_[j].row == none && !match_in_one_step(j)) match_in_two_steps(j);
     }
 
     /// Matches a column to an unmatched tight row. Matched rows stay matched, so each entry is checked only
     /// once over all calls.
     bool match_in_one_step(Index column) {
         for (Offset& k = next_unchecked_[column]; k < costs_.col_ptr[column + 1]; ++k)
-            if (row_at(k).column == none && reduced_cost(k, columns_[column]) <= 0) {
+            if (row_at(k).column == none && is_tight(k, columns_[column])) {
                 match(costs_.row_ind[k], column, k);
                 return true;
             }
@@ -171,21 +179,120 @@ class Assigner {
     /// Matches a column to the row of another column that can be matched elsewhere.
     bool match_in_two_steps(Index column) {
         for (Offset k : costs_.entries_of(column))
-            if (reduced_cost(k, columns_[column]) <= 0 && match_in_one_step(row_at(k).column)) {
+            if (is_tight(k, columns_[column]) && match_in_one_step(row_at(k).column)) {
                 match(costs_.row_ind[k], column, k);
                 return true;
             }
         return false;
     }
 
+    /// Searches from one column after the other for a while, and then in phases as long as they look at fewer
+    /// entries for each column that they match.
+    void match_others() {
+        Offset const pass = costs_.col_ptr.back();
+        std::vector<Index> unmatched;
+        for (Index j = costs_.n - 1; j >= 0; --j)
+            if (columns_[j].row == none) unmatched.push_back(j);
+        phase_of_.assign(costs_.n, 0);
+        while (!unmatched.empty()) {
+            Offset const begin = scanned_;
+            auto const before = std::ssize(unmatched);
+            for (; !unmatched.empty() && scanned_ - begin <= pass; unmatched.pop_back())
+                if (!augment_from(unmatched.back())) close_set(unmatched.back());
+            Offset const by_search = (scanned_ - begin) / (before - std::ssize(unmatched));
+            Offset by_phase = 0;
+            while (by_phase <= by_search && std::ssize(unmatched) * by_search > pass)
+                by_phase = run_phase(unmatched);
+        }
+        phase_of_ = {};
+        next_unchecked_ = {};
+    }
+
+    /// Augments along many shortest paths at once. Returns the number of scanned entries for each column that
+    /// is matched; infinite if there is no path.
+    Offset run_phase(std::vector<Index>& unmatched) {
+        Offset const begin = scanned_;
+        if (!find_tight_paths(unmatched)) return infinite;
+        ++phase_;
+        auto const matched =
+            static_cast<Offset>(std::erase_if(unmatched, [&](Index j) { return augment_tight_path(j); }));
+        return (scanned_ - begin) / std::max<Offset>(matched, 1);
+    }
+
+    /// Makes the entries of the shortest paths to a quarter as many unmatched rows as there are unmatched
+    /// columns tight. Returns false if there is no path.
+    bool find_tight_paths(std::vector<Index> const& unmatched) {
+        Index const enough = std::ssize(unmatched) / 4 + 1;
+        Index found = 0;
+        Offset reached = 0;
+        ends_at_first_ = false;
+        for (Index const j : unmatched) scan(j, 0);
+        for (Index i = next_row(); i != none; i = next_row()) {
+            reached = rows_[i].distance;
+            if (rows_[i].column != none)
+                scan(rows_[i].column, reached);
+            else if (++found == enough)
+                shortest_ = reached;
+        }
+        ends_at_first_ = true;
+        shortest_ = reached;
+        if (found > 0) {
+            update_duals();
+            for (Index const j : unmatched) columns_[j].dual += reached;
+        }
+        forget_search();
+        return found > 0;
+    }
+
+    /// Augments along a path of tight entries and of rows that no other search of the phase has visited, if
+    /// there is one.
+    bool augment_tight_path(Index root) {
+        path_.clear();
+        Offset last = enter(root);
+        while (last == none && !path_.empty()) {
+            Index const row = next_tight_row(path_.back());
+            if (row == none) {
+                path_.pop_back();
+                continue;
+            }
+            phase_of_[row] = phase_;
+            last = enter(rows_[row].column);
+        }
+        // The last column gets the unmatched row, and the others the rows by which the path left them.
+        Offset entry = last;
+        while (!path_.empty()) {
+            match(costs_.row_ind[entry], path_.back(), entry);
+            path_.pop_back();
+            if (!path_.empty()) entry = next_unchecked_[path_.back()] - 1;
+        }
+        return last != none;
+    }
+
+    /// Appends a column to the path. Returns its tight entry in an unmatched row, or `none`.
+    Offset enter(Index j) {
+        path_.push_back(j);
+        next_unchecked_[j] = costs_.col_ptr[j];
+        scanned_ += costs_.col_ptr[j + 1] - costs_.col_ptr[j];
+        for (Offset const k : costs_.entries_of(j))
+            if (row_at(k).column == none && is_tight(k, columns_[j])) return k;
+        return none;
+    }
+
+    /// The next row in which the column has a tight entry and that was not visited in this phase.
+    Index next_tight_row(Index j) {
+        for (Offset& k = next_unchecked_[j]; k < costs_.col_ptr[j + 1]; ++k) {
+            Index const row = costs_.row_ind[k];
+            if (phase_of_[row] == phase_ || !is_tight(k, columns_[j])) continue;
+            ++k;
+            return row;
+        }
+        return none;
+    }
+
     /// Searches an augmenting path from an unmatched column and, if there is one, augments the matching.
     bool augment_from(Index root) {
-        check_interrupt();
         scan(root, 0);
-        for (Index i = next_row(); i != none; i = next_row()) {
-            check_interrupt();
-            scan(rows_[i].column, rows_[i].distance);
-        }
+        finish_search();
         if (nearest_ == none) return false;
         update_duals();
         flip_path(root);
@@ -193,18 +300,24 @@ class Assigner {
         return true;
     }
 
-    /// Updates the distances of the rows of a column at distance `base` from the root.
-    void scan(Index column, double base) {
+    void finish_search() {
+        for (Index i = next_row(); i != none; i = next_row()) scan(rows_[i].column, rows_[i].distance);
+    }
+
+    /// Updates the distances of the rows of a column at distance `base` from the nearest root.
+    void scan(Index column, Offset base) {
+        check_interrupt();
+        scanned_ += costs_.col_ptr[column + 1] - costs_.col_ptr[column];
         for (Offset k : costs_.entries_of(column)) {
             Row& row = row_at(k);
-            double const distance = base + std::max(0.0, reduced_cost(k, columns_[column]));
+            Offset const distance = base + reduced_cost(k, columns_[column]);
             // This skips closed rows and, because their distance is at most `base`, settled rows, too.
             if (distance >= std::min(row.distance, shortest_)) continue;
             Index const i = costs_.row_ind[k];
-            if (row.distance == infinity) touched_.push_back(i);
+            if (row.distance == infinite) touched_.push_back(i);
             row.distance = distance;
             reached_[i] = {column, k};
-            if (row.column == none) {
+            if (row.column == none && ends_at_first_) {
                 shortest_ = distance;
                 nearest_ = i;
             } else if (distance <= base) {
@@ -238,9 +351,9 @@ class Assigner {
     /// non-negative.
     void update_duals() {
         for (Index const i : settled_) {
-            double const change = shortest_ - rows_[i].distance;
+            Offset const change = shortest_ - rows_[i].distance;
             rows_[i].dual -= change;
-            columns_[rows_[i].column].dual += change;
+            if (rows_[i].column != none) columns_[rows_[i].column].dual += change;
         }
     }
 
@@ -258,14 +371,14 @@ class Assigner {
 
     void forget_search() {
         for (Index const i : touched_) {
-            rows_[i].distance = infinity;
+            rows_[i].distance = infinite;
             rows_[i].place = Row::untouched;
         }
         heap_.clear();
         ready_.clear();
         touched_.clear();
         settled_.clear();
-        shortest_ = infinity;
+        shortest_ = infinite;
         nearest_ = none;
     }
 
@@ -291,7 +404,7 @@ class Assigner {
     /// for rows i of set b and columns j that are open or in a later set.
     void lower_closed() {
         if (num_closed_sets_ == 0) return;
-        std::vector<double> drop(num_closed_sets_ + 1, 0.0);
+        std::vector<Offset> drop(num_closed_sets_ + 1, 0);
         auto const update_drops = [&](Index j) {
             Column const& column = columns_[j];
             for (Offset k : costs_.entries_of(j)) {
@@ -310,20 +423,18 @@ class Assigner {
         }
     }
 
-    /// Makes the matched entries tight to the last bit, and raises the duals of unmatched rows and columns
-    /// until one of their entries is tight. Unmatched rows have entries in matched columns only, and vice
-    /// versa.
+    /// Raises the duals of unmatched rows and columns until one of their entries is tight. Unmatched rows
+    /// have entries in matched columns only, and vice versa.
     void fit_unmatched() {
         for (Row& row : rows_)
-            if (row.column == none) row.dual = infinity;
+            if (row.column == none) row.dual = infinite;
         for (Index j = 0; j < costs_.n; ++j) {
             Column& column = columns_[j];
             if (column.row == none) {
-                column.dual = infinity;
+                column.dual = infinite;
                 for (Offset k : costs_.entries_of(j))
                     column.dual = std::min(column.dual, costs_.cost[k] - row_at(k).dual);
             } else {
-                column.dual = costs_.cost[column.entry] - rows_[column.row].dual;
                 for (Offset k : costs_.entries_of(j))
                     if (row_at(k).column == none)
                         row_at(k).dual = std::min(row_at(k).dual, costs_.cost[k] - column.dual);
@@ -336,7 +447,7 @@ class Assigner {
         assignment.row_of_column.reserve(costs_.n);
         assignment.row_dual.reserve(costs_.n);
         assignment.column_dual.reserve(costs_.n);
-        auto const zero_if_empty = [](double dual) { return dual == infinity ? 0.0 : dual; };
+        auto const zero_if_empty = [](Offset dual) { return dual == infinite ? 0 : dual; };
         for (Row const& row : rows_) assignment.row_dual.push_back(zero_if_empty(row.dual));
         for (Column const& column : columns_) {
             assignment.column_dual.push_back(zero_if_empty(column.dual));
@@ -347,10 +458,10 @@ class Assigner {
     }
 
     Row& row_at(Offset k) { return rows_[costs_.row_ind[k]]; }
-    // Not negative, apart from rounding errors.
-    double reduced_cost(Offset k, Column const& column) {
-        return (costs_.cost[k] - row_at(k).dual) - column.dual;
+    Offset reduced_cost(Offset k, Column const& column) {
+        return costs_.cost[k] - row_at(k).dual - column.dual;
     }
+    bool is_tight(Offset k, Column const& column) { return reduced_cost(k, column) == 0; }
     void match(Index row, Index column, Offset entry) {
         rows_[row].column = column;
         columns_[column].row = row;
@@ -363,8 +474,15 @@ class Assigner {
     std::vector<Row> rows_;
     std::vector<Column> columns_;
 
-    // For the initial matching: entries of each column before this position have no unmatched tight row.
+    // For the initial matching: entries of each column before this position have no unmatched tight row. In
+    // a phase: searches have followed the tight ones among them.
     std::vector<Offset> next_unchecked_;
+
+    // State of the phases.
+    std::vector<Index> path_;     // Columns, from an unmatched one.
+    std::vector<Index> phase_of_; // The last phase that visited each row.
+    Index phase_ = 0;             // From 1.
+    Offset scanned_ = 0;          // Entries that searches have looked at.
 
     // State of the current search.
     std::vector<Step> reached_;
@@ -372,8 +490,9 @@ class Assigner {
     std::vector<Index> ready_;   // Rows at the current distance, which need no heap.
     std::vector<Index> touched_; // Rows with a finite distance.
     std::vector<Index> settled_; // Matched rows whose distance is final.
-    double shortest_ = infinity; // Distance of the nearest unmatched row found so far.
+    Offset shortest_ = infinite; // Distance of the nearest unmatched row found so far.
     Index nearest_ = none;       // That row.
+    bool ends_at_first_ = true;  // Whether the search ends at the nearest unmatched row.
 
     std::vector<Index> closed_columns_; // In the order of their closed sets.
     Index num_closed_sets_ = 0;

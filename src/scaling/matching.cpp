@@ -1,11 +1,17 @@
-// Maximizing the product means minimizing the sum of the costs
-//     cost(i, j) = log max_i |a_ij| - log |a_ij| >= 0,
+// With moduli rounded to powers of s = 2^(1/steps), |a_ij| ~ s^e_ij, maximizing the product means minimizing
+// the sum of the costs
+//     cost(i, j) = max_i e_ij - e_ij >= 0,
 // and optimal duals u, v of this assignment problem give the scales
-//     r_i = exp(u_i),   c_j = exp(v_j) / max_i |a_ij|,
-// because then |r_i a_ij c_j| = exp(u_i + v_j - cost(i, j)) <= 1.
+//     r_i = s^u_i,   c_j = s^(v_j - max_i e_ij),
+// because then r_i s^e_ij c_j = s^(u_i + v_j - cost(i, j)) <= 1. The rounding makes many costs equal, which
+// shortens the search for an assignment.
 #include "scaling/matching.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <limits>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -17,50 +23,83 @@ namespace {
 
 constexpr Index unmatched = -1;
 
-// Costs of the nonzero entries of a general matrix; log_maxima[j] = log max_i |a_ij|, or 0 for a zero column.
-template <class T> SparseCosts column_costs(CscMatrix<T> const& a, std::vector<double>& log_maxima) {
+// The exponent of the power of two that is nearest to |value| on a logarithmic scale. The value is not zero.
+template <class T> std::int32_t nearest_exponent(T value) {
+    constexpr double root_of_half = 0.70710678118654752;
+    auto const nearest = [](double modulus) {
+        int exponent = 0;
+        double const fraction = std::frexp(modulus, &exponent); // from 1/2 to 1
+        return fraction < root_of_half ? exponent - 1 : exponent;
+    };
+    double const re = std::abs(static_cast<double>(real_part(value)));
+    if constexpr (is_complex<T>) {
+        double const im = std::abs(static_cast<double>(imag_part(value)));
+        int const larger = std::ilogb(std::max(re, im)); // the modulus may overflow
+        return larger + nearest(std::hypot(std::ldexp(re, -larger), std::ldexp(im, -larger)));
+    } else {
+        return nearest(re);
+    }
+}
+
+// Costs of the nonzero entries of a general matrix; largest[j] = max_i e_ij, or 0 for a zero column.
+template <class T>
+SparseCosts column_costs(CscMatrix<T> const& a, int steps, std::vector<std::int32_t>& largest) {
+    double const steps_by_log = steps / std::log(2.0);
+    auto const exponent_of = [&](T value) {
+        return steps == 1 ? nearest_exponent(value)
+                          : static_cast<std::int32_t>(std::lround(steps_by_log * log_modulus(value)));
+    };
     SparseCosts costs;
     costs.n = a.cols;
     costs.col_ptr.reserve(a.cols + 1);
     costs.row_ind.reserve(a.stored());
     costs.cost.reserve(a.stored());
-    log_maxima.assign(a.cols, 0.0);
+    largest.assign(a.cols, 0);
     for (Index j = 0; j < a.cols; ++j) {
-        double maximum = -std::numeric_limits<double>::infinity();
+        std::int32_t most = std::numeric_limits<std::int32_t>::min();
         for (Offset k : a.entries_of(j)) {
             require_finite(a.values[k], a.row_ind[k], j);
             if (a.values[k] == T(0)) continue;
             costs.row_ind.push_back(a.row_ind[k]);
-            costs.cost.push_back(log_modulus(a.values[k]));
-            maximum = std::max(maximum, costs.cost.back());
+            costs.cost.push_back(exponent_of(a.values[k]));
+            most = std::max(most, costs.cost.back());
         }
         costs.col_ptr.push_back(std::ssize(costs.cost));
-        for (Offset k : costs.entries_of(j)) costs.cost[k] = maximum - costs.cost[k];
-        if (!costs.entries_of(j).empty()) log_maxima[j] = maximum;
+        for (Offset k : costs.entries_of(j)) costs.cost[k] = most - costs.cost[k];
+        if (!costs.entries_of(j).empty()) largest[j] = most;
     }
     return costs;
 }
 
-// Computes scales from their logarithms, clamped to 2^-1000 .. 2^1000. Multiplying all row scales and
-// dividing all column scales by the same factor changes no product of the two; this is done if it avoids
-// clamping.
-void exponentiate(std::vector<double>& rows, std::vector<double>& columns) {
-    double const limit = 1000 * std::log(2.0);
-    double lowest = 0, highest = 0;
-    auto const widen = [&](double value) {
-        lowest = std::min(lowest, value);
-        highest = std::max(highest, value);
+// Powers of s, clamped to 2^-1000 .. 2^1000. Multiplying all row scales and dividing all column scales by the
+// same factor changes no product of the two; this is done if it avoids clamping.
+struct Scales {
+    std::vector<double> rows, columns;
+};
+Scales powers(std::span<Offset const> rows, std::span<Offset const> columns, int steps) {
+    Offset const limit = 1000 * steps;
+    Offset lowest = 0, highest = 0;
+    auto const widen = [&](Offset exponent) {
+        lowest = std::min(lowest, exponent);
+        highest = std::max(highest, exponent);
     };
-    for (double const value : rows) widen(value);
-    for (double const value : columns) widen(-value);
-    double const shift = std::max(-lowest, highest) > limit ? -(lowest + highest) / 2 : 0;
-    for (double& value : rows) value = std::exp(std::clamp(value + shift, -limit, limit));
-    for (double& value : columns) value = std::exp(std::clamp(value - shift, -limit, limit));
+    for (Offset const exponent : rows) widen(exponent);
+    for (Offset const exponent : columns) widen(-exponent);
+    Offset const shift = std::max(-lowest, highest) > limit ? -(lowest + highest) / 2 : 0;
+    auto const power = [&](Offset exponent) {
+        return std::exp2(static_cast<double>(std::clamp(exponent, -limit, limit)) / steps);
+    };
+    Scales scales;
+    scales.rows.reserve(rows.size());
+    scales.columns.reserve(columns.size());
+    for (Offset const exponent : rows) scales.rows.push_back(power(exponent + shift));
+    for (Offset const exponent : columns) scales.columns.push_back(power(exponent - shift));
+    return scales;
 }
 
 // Splits cycles and paths of a matching into pairs. In the scaled symmetric matrix all entries along a cycle
-// of an optimal matching have modulus 1, so the diagonal entries decide which pairs are good pivots: (1 1; 1
-// 1) is singular.
+// of an optimal matching have moduli near 1, so the diagonal entries decide which pairs are good pivots: (1
+// 1; 1 1) is singular.
 template <class T> class PairCutter {
   public:
     PairCutter(Matching const& matching, CscMatrix<T> const& a)
@@ -153,18 +192,18 @@ template <class T> class PairCutter {
 
 } // namespace
 
-template <class T> Matching maximum_product_matching(CscMatrix<T> const& a, Interrupt* interrupt) {
+template <class T> Matching maximum_product_matching(CscMatrix<T> const& a, int steps, Interrupt* interrupt) {
     if (a.rows != a.cols)
         throw Error(Status::bad_input,
                     fmt::format("the matrix is {} x {}; a matching needs a square matrix", a.rows, a.cols));
-    std::vector<double> log_maxima;
-    auto const costs = a.symmetry == Symmetry::general ? column_costs(a, log_maxima)
-                                                       : column_costs(expand_symmetric(a), log_maxima);
+    std::vector<std::int32_t> largest;
+    auto const costs = a.symmetry == Symmetry::general ? column_costs(a, steps, largest)
+                                                       : column_costs(expand_symmetric(a), steps, largest);
     auto assignment = solve_assignment(costs, interrupt);
-    for (Index j = 0; j < a.cols; ++j) assignment.column_dual[j] -= log_maxima[j];
-    exponentiate(assignment.row_dual, assignment.column_dual);
-    return {std::move(assignment.row_of_column), std::move(assignment.row_dual),
-            std::move(assignment.column_dual), assignment.size};
+    for (Index j = 0; j < a.cols; ++j) assignment.column_dual[j] -= largest[j];
+    Scales scales = powers(assignment.row_dual, assignment.column_dual, steps);
+    return {std::move(assignment.row_of_column), std::move(scales.rows), std::move(scales.columns),
+            assignment.size};
 }
 
 std::vector<double> symmetric_scaling(Matching const& matching) {

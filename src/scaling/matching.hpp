@@ -1,7 +1,7 @@
 // Maximum-product matching of rows to columns, which moves large entries to the diagonal, and the scaling
 // that belongs to it. Input: a square matrix; output: the row for the diagonal position of each column, and
-// scales under which these entries have modulus 1 and no entry is larger. Follows Duff and Koster 2001
-// (MC64).
+// scales under which these entries have moduli near 1 and no entry is much larger. Follows Duff and Koster
+// 2001 (MC64), with rounded moduli.
 //
 // Pairs of rows and columns for 2 x 2 pivots of a symmetric matrix, whose rows and columns must be permuted
 // alike. Input: a matching; output: disjoint pairs of indices to be eliminated together. Follows Duff and
@@ -18,8 +18,9 @@
 
 namespace espalier {
 
-/// A matching and its scales r = row_scale and c = column_scale, all in 2^-1000 .. 2^1000. Up to rounding,
-/// |r_i a_ij c_j| <= 1 for all entries, with equality for the matched entries.
+/// A matching and its scales r = row_scale and c = column_scale, all in 2^-1000 .. 2^1000. After moduli were
+/// rounded to powers of s = 2^(1/steps), |r_i a_ij c_j| is at most sqrt(s) for all entries, and at least
+/// 1 / sqrt(s) for the matched entries.
 struct Matching {
     std::vector<Index> row_of_column; ///< The row matched to each column, or -1. No row appears twice.
     std::vector<double> row_scale;    ///< One scale per row.
@@ -27,17 +28,20 @@ struct Matching {
     Index structural_rank = 0;        ///< Number of matched columns, the maximum over all matchings.
 };
 
-/// Computes a matching that maximizes the product of the matched moduli. Explicit zeros are never matched. A
-/// matrix stored as a triangle is treated as the whole matrix. For a structurally singular matrix, the
-/// matching has the largest possible size, and the maximal product among matchings of the same rows and
-/// columns; the largest scaled entry of an unmatched row or column is 1, and empty rows and columns have
-/// scale 1. If a scale is clamped to its range, entries of its row or column may exceed 1. Near-linear time
-/// in practice. Throws Error{bad_input} if the matrix is not square, or with the position of a NaN or Inf;
-/// Error{cancelled}.
-template <class T> Matching maximum_product_matching(CscMatrix<T> const& a, Interrupt* interrupt = nullptr);
+/// Computes a matching that maximizes the product of the matched moduli, each rounded to a power of
+/// 2^(1/steps) on a logarithmic scale. With one step, scales are powers of two, and the matching takes down
+/// to a fifth of the time that it takes with many. Among equal moduli, those on the diagonal are preferred.
+/// Explicit zeros are never matched. A matrix stored as a triangle is treated as the whole matrix. For a
+/// structurally singular matrix, the matching has the largest possible size, and the maximal product among
+/// matchings of the same rows and columns; the largest scaled entry of an unmatched row or column is near 1,
+/// and empty rows and columns have scale 1. If a scale is clamped to its range, entries of its row or column
+/// may be larger. Near-linear time in practice. Throws Error{bad_input} if the matrix is not square, or with
+/// the position of a NaN or Inf; Error{cancelled}.
+template <class T>
+Matching maximum_product_matching(CscMatrix<T> const& a, int steps = 1, Interrupt* interrupt = nullptr);
 
-/// s_i = sqrt(r_i c_i). For a symmetric or Hermitian matrix |s_i a_ij s_j| <= 1, with equality for matched
-/// entries (Duff and Pralet 2005).
+/// s_i = sqrt(r_i c_i). For a symmetric or Hermitian matrix |s_i a_ij s_j| has the bounds of |r_i a_ij c_j|
+/// (Duff and Pralet 2005).
 std::vector<double> symmetric_scaling(Matching const& matching);
 
 /// Splits the cycles of the matching, seen as a permutation, into pairs of neighbors. A structurally

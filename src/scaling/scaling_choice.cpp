@@ -63,7 +63,7 @@ void set_scales(ScalingChoice& choice, std::vector<double> rows, std::vector<dou
 }
 
 template <class T> ScalingChoice choose_by_matching(CscMatrix<T> const& a, ScalingOptions const& options) {
-    Matching matching = maximum_product_matching(a, options.interrupt);
+    Matching matching = maximum_product_matching(a, options.matching_steps, options.interrupt);
     if (matching.structural_rank < a.cols && !options.allow_singular)
         throw Error(Status::singular,
                     fmt::format("the {} is structurally singular: its structural rank is {} of {}",

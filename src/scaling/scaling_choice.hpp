@@ -27,6 +27,7 @@ namespace espalier {
 struct ScalingOptions {
     Factorization kind = Factorization::lu; ///< The factorization of B; not automatic.
     Toggle matching = Toggle::automatic;    ///< Whether to use a maximum-product matching.
+    int matching_steps = 1;                 ///< Moduli are rounded to powers of 2^(1/steps) for the matching.
     Toggle scaling = Toggle::automatic;     ///< Whether to scale.
     bool allow_singular = false;            ///< Accept a matching that leaves rows unmatched.
     std::span<Index const> schur = {};      ///< Unknowns of the Schur complement.
