@@ -157,8 +157,8 @@ typedef enum espalier_ordering ESPALIER_ENUM {
     ESPALIER_ORDERING_AMD = 2,     /**< Approximate minimum degree. */
     ESPALIER_ORDERING_NATURAL = 3, /**< The order of the unknowns in the matrix. */
     ESPALIER_ORDERING_USER = 4,    /**< From a file or from memory. */
-    ESPALIER_ORDERING_RCM = 5,     /**< Reverse Cuthill-McKee, for incomplete factorizations. */
-    /** DISSECTION, or AMD if that saves time; NATURAL if incomplete. */
+    ESPALIER_ORDERING_RCM = 5,     /**< Reverse Cuthill-McKee, for narrow bands and incomplete factors. */
+    /** DISSECTION, or AMD or RCM if that saves time; NATURAL if incomplete. */
     ESPALIER_ORDERING_AUTO = 6,
     ESPALIER_ORDERING_DISSECTION = 7 /**< Nested dissection by Espalier's multilevel method. */
 } espalier_ordering;

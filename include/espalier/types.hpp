@@ -83,8 +83,8 @@ enum class OrderingMethod {
     amd,     ///< Approximate minimum degree (Amestoy, Davis, Duff 1996).
     natural, ///< The order of the unknowns in the matrix.
     user,    ///< Options::ordering_positions or Options::ordering_file.
-    rcm,     ///< Reverse Cuthill-McKee (1969), for incomplete factorizations.
-    /// `dissection`, or `amd` if that saves time; `natural` for incomplete factorizations.
+    rcm,     ///< Reverse Cuthill-McKee (1969), for narrow bands and incomplete factors.
+    /// `dissection`, or `amd` or `rcm` if that saves time; `natural` for incomplete factorizations.
     automatic,
     dissection, ///< Nested dissection (George 1973) by Espalier's multilevel method.
 };
