@@ -95,14 +95,15 @@ bool StructureJob::is_lattice() {
 }
 
 // In a band of which a third of the entries or more are stored, Cuthill-McKee takes far less time than a
-// dissection and needs a quarter of its operations. It has no independent branches for threads, so that many
-// threads prefer a dissection for factorizations that take longer than a tenth of its time.
+// dissection, and its factorization needs a quarter of the operations, but all on one branch of the tree. A
+// factorization after a dissection is therefore faster on more than four workers. With w of them it saves the
+// share 1 - 4 / w of the time. This must be less than a tenth of the time of the dissection.
 bool StructureJob::order_if_narrow() {
     constexpr double most_growth = 8, flops_per_second = 5e9;
     Graph const& vertices = compressed.graph;
     if (!compressed.last.empty()) return false;
     double most_flops = most_growth * full_band_flops(vertices);
-    double const share = 1 - 4.0 / workers; // of its time that a dissection saves
+    double const share = 1 - 4.0 / workers;
     if (share > 0)
         most_flops =
             std::min(most_flops, 0.1 * predicted_dissection_seconds(vertices) * flops_per_second / share);

@@ -29,9 +29,10 @@ class CuthillMckee {
             if (!is_numbered_[v]) number_component(distant_vertex(search, v), infinity);
     }
 
-    /// Numbers all vertices, unless factors inside of the envelope take more operations. Each component
-    /// begins with the last vertex of an order from any other one. Levels around a vertex in the middle are
-    /// twice as wide, and need up to four times as many operations.
+    /// Numbers all vertices, or returns false once a factorization that fills the envelope takes more
+    /// operations. Each component is numbered twice. The second order starts at the last vertex of the first
+    /// one. The first order may start in the middle, where levels are twice as wide as from an end, so it is
+    /// allowed four times as many operations.
     bool run_within(double most_flops) {
         for (Index v = 0; v < graph_.num_vertices; ++v) {
             if (is_numbered_[v]) continue;
@@ -99,8 +100,11 @@ class CuthillMckee {
     Graph const& graph_;
     std::vector<bool> is_numbered_;
     std::vector<Index> order_;
-    std::vector<Index> first_row_; ///< Of each numbered vertex, in its component.
-    double flops_ = 0;             ///< Of a Cholesky factorization inside of the envelope.
+    /// Each numbered vertex stands for consecutive rows of its component; this is the number of the first
+    /// one.
+    std::vector<Index> first_row_;
+    /// A Cholesky factorization that fills the envelope of the numbered rows takes this many operations.
+    double flops_ = 0;
 };
 
 } // namespace

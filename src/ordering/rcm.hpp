@@ -14,9 +14,9 @@ namespace espalier {
 /// each vertex.
 Ordering order_by_rcm(Graph const& graph);
 
-/// Such an order, if a Cholesky factorization of the envelope, of matrix rows, takes at most about
-/// `most_flops` operations. It starts from the end of a first order instead of searching for distant
-/// vertices. Stops early on other graphs, after visiting a small part of a large mesh.
+/// Returns a reverse Cuthill-McKee order if a Cholesky factorization that fills the envelope of the matrix
+/// rows takes at most about `most_flops` operations, and nothing otherwise. On large meshes the search stops
+/// after a small part of the vertices. The start is the last vertex of a first order.
 std::optional<Ordering> order_if_narrow(Graph const& graph, double most_flops);
 
 } // namespace espalier

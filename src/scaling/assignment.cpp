@@ -4,10 +4,11 @@
 // which are 0 on the matching. It ends at the nearest unmatched row. The duals of the nearer rows and columns
 // are then changed so that the entries of the path have reduced cost 0 too, and the path is augmented.
 //
-// The first searches are phases: they start at all unmatched columns at once, and augment disjoint paths
-// along all entries of reduced cost 0, found depth first [Hopcroft, Karp 1973; Gabow, Tarjan 1989]. Costs are
-// small integers, so that many paths are equally short, and a few phases match nearly all columns. The
-// remaining ones are searched from one by one.
+// A search may start at one unmatched column, or in a phase at all of them. A phase augments along disjoint
+// paths of entries with reduced cost 0, which are found depth first [Hopcroft, Karp 1973; Gabow, Tarjan
+// 1989]. Costs are small integers, so many paths are equally short, and a few phases may match nearly all
+// columns. Both kinds of search take turns. Each continues while it looks at fewer entries for each matched
+// column.
 //
 // A search that reaches no unmatched row has visited a set of rows whose columns have entries in these rows
 // only. No later search can leave this set, so it is closed: later searches skip it, which keeps the work
@@ -193,6 +194,7 @@ class Assigner {
         std::vector<Index> unmatched;
         for (Index j = costs_.n - 1; j >= 0; --j)
             if (columns_[j].row == none) unmatched.push_back(j);
+        if (unmatched.empty()) return;
         phase_of_.assign(costs_.n, 0);
         while (!unmatched.empty()) {
             Offset const begin = scanned_;
@@ -204,8 +206,6 @@ class Assigner {
             while (by_phase <= by_search && std::ssize(unmatched) * by_search > pass)
                 by_phase = run_phase(unmatched);
         }
-        phase_of_ = {};
-        next_unchecked_ = {};
     }
 
     /// Augments along many shortest paths at once. Returns the number of scanned entries for each column that
@@ -219,8 +219,8 @@ class Assigner {
         return (scanned_ - begin) / std::max<Offset>(matched, 1);
     }
 
-    /// Makes the entries of the shortest paths to a quarter as many unmatched rows as there are unmatched
-    /// columns tight. Returns false if there is no path.
+    /// Searches until the number of unmatched rows found is a quarter of that of unmatched columns. Makes all
+    /// entries of the shortest paths to these rows tight. Returns false if there is no path.
     bool find_tight_paths(std::vector<Index> const& unmatched) {
         Index const enough = std::ssize(unmatched) / 4 + 1;
         Index found = 0;
@@ -479,10 +479,10 @@ class Assigner {
     std::vector<Offset> next_unchecked_;
 
     // State of the phases.
-    std::vector<Index> path_;     // Columns, from an unmatched one.
+    std::vector<Index> path_;     // The columns of the path, which begins at an unmatched one.
     std::vector<Index> phase_of_; // The last phase that visited each row.
-    Index phase_ = 0;             // From 1.
-    Offset scanned_ = 0;          // Entries that searches have looked at.
+    Index phase_ = 0;             // The number of phases so far.
+    Offset scanned_ = 0;          // The number of entries that searches have looked at.
 
     // State of the current search.
     std::vector<Step> reached_;
