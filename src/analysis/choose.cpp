@@ -25,7 +25,7 @@ template <class T> char const* contradiction_to_definiteness(CscMatrix<T> const&
     for (Index j = 0; j < a.cols; ++j)
         for (Offset const p : a.entries_of(j)) {
             Index const i = a.row_ind[p];
-            if (i != j && std::abs(a.values[p]) >= root[i] * root[j])
+            if (i != j && static_cast<Real<T>>(modulus(a.values[p])) >= root[i] * root[j])
                 return "an off-diagonal entry is too large for a positive definite matrix";
         }
     return nullptr;

@@ -248,11 +248,11 @@ template <class T> void DistributedMatrix<T>::abs_product(std::span<T const> x, 
     require_block("w", w.size(), columns);
     std::fill(w.begin(), w.end(), Real<T>(0));
     Index const m = rows().count();
+    auto const size = [](T value) { return static_cast<Real<T>>(modulus(value)); };
     accumulate<Real<T>, Real<T>>(
-        op, columns, [&](Index i, Index c) { return std::abs(times_factor(inner(op), i, x[i + c * m])); },
+        op, columns, [&](Index i, Index c) { return size(times_factor(inner(op), i, x[i + c * m])); },
         [&](Real<T> const* from, Real<T>* to) {
-            for_each_entry(op, local(),
-                           [&](Index i, Index j, T value) { to[i] += std::abs(value) * from[j]; });
+            for_each_entry(op, local(), [&](Index i, Index j, T value) { to[i] += size(value) * from[j]; });
         },
         [&](Index i, Index c, Real<T> value) { w[i + c * m] += times_factor(outer(op), i, value); });
 }

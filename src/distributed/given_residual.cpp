@@ -9,7 +9,7 @@
 namespace espalier {
 namespace {
 
-template <class T> using GivenSums = ProductSizeAndNorm<T>;
+template <class T> using GivenSums = SumsWithNorm<T>;
 template <class T> using GivenRow = RowOfPass<GivenSums<T>>;
 
 // The scales of the rows of op(A) and of x: R and C, or C and R if op(A) is transposed. Null: ones.
@@ -76,10 +76,10 @@ template <class T> void take_rows(GivenRow<T> const* rows, IndexRange range, Sca
                                   T const* b, GivenLargest& to) {
     GivenLargest largest = to;
     for (Index i = range.first; i < range.last; ++i) {
-        auto const& [sums, x] = rows[i];
+        GivenSums<T> const& sums = rows[i].sums;
         double const b_i = modulus(b[i]);
-        largest.take(i, modulus(sums.product), static_cast<double>(sums.size) + b_i, sums.norm, modulus(x),
-                     b_i, scales);
+        largest.take(i, modulus(sums.product), static_cast<double>(sums.size) + b_i, sums.norm,
+                     size_of_entry<T>(rows[i].x), b_i, scales);
     }
     to = largest;
 }
@@ -108,7 +108,7 @@ GivenResidual<T>::errors(CscMatrix<T> const& a, PatternFingerprint const* patter
     auto const begin = [&](IndexRange range, Row* rows) {
         for (Index i = range.first; i < range.last; ++i) {
             __builtin_prefetch(rows + i + 64, 1);
-            rows[i].x = x[i];
+            rows[i].x = make_entry<GivenSums<T>>(x[i], 1);
             rows[i].sums.start(-b[i]);
             if constexpr (has_lanes<GivenSums<T>>) rows[i].sums.size = std::abs(b[i]);
         }

@@ -16,15 +16,28 @@
 
 namespace espalier {
 
+// An entry of x and its modulus, which is computed once.
+template <class T> struct SizedEntry {
+    T value;
+    Real<T> size;
+};
+
 // The sum of some products a x, and of their moduli.
 template <class T> struct ProductAndSize {
-    using Entry = T; // type of the entries of x
+    using Entry = std::conditional_t<is_complex<T>, SizedEntry<T>, T>;
     T product;
     Real<T> size;
     void start(T value) { *this = {value, 0}; }
-    void add(T a, T x) {
-        product += a * x;
-        size += std::abs(a) * std::abs(x);
+    // `a_size` is the modulus of a.
+    void add(T a, double a_size, T x, Real<T> x_size) {
+        product += times(a, x);
+        size += static_cast<Real<T>>(a_size) * x_size;
+    }
+    void add(T a, double a_size, Entry const& x) {
+        if constexpr (is_complex<T>)
+            add(a, a_size, x.value, x.size);
+        else
+            add(a, a_size, x, std::abs(x));
     }
     void add(ProductAndSize const& other) {
         product += other.product;
@@ -39,9 +52,9 @@ template <class T> struct ProductSizeAndNorm : ProductAndSize<T> {
         ProductAndSize<T>::start(value);
         norm = 0;
     }
-    void add(T a, T x) {
-        ProductAndSize<T>::add(a, x);
-        norm += modulus(a);
+    void add(T a, double a_size, typename ProductAndSize<T>::Entry const& x) {
+        ProductAndSize<T>::add(a, a_size, x);
+        norm += a_size;
     }
     void add(ProductSizeAndNorm const& other) {
         ProductAndSize<T>::add(other);
@@ -51,7 +64,7 @@ template <class T> struct ProductSizeAndNorm : ProductAndSize<T> {
 
 // An entry of x and the factor of its column.
 template <class T> struct ScaledEntry {
-    T x;
+    typename ProductAndSize<T>::Entry x;
     double factor;
 };
 
@@ -59,11 +72,41 @@ template <class T> struct ScaledEntry {
 template <class T> struct ProductSizeAndScaledNorm : ProductSizeAndNorm<T> {
     using Entry = ScaledEntry<T>;
     using ProductSizeAndNorm<T>::add;
-    void add(T a, Entry const& entry) {
-        ProductAndSize<T>::add(a, entry.x);
-        this->norm += modulus(a) * entry.factor;
+    void add(T a, double a_size, Entry const& entry) {
+        ProductAndSize<T>::add(a, a_size, entry.x);
+        this->norm += a_size * entry.factor;
     }
 };
+
+// The sums that take the least time and include the norm.
+template <class T> using SumsWithNorm =
+    std::conditional_t<is_complex<T>, ProductSizeAndScaledNorm<T>, ProductSizeAndNorm<T>>;
+
+// An entry of x for these sums, and the factor of its column.
+template <class Sums, class T> typename Sums::Entry make_entry(T value, double factor) {
+    using Entry = typename ProductAndSize<T>::Entry;
+    Entry const entry = [&]() -> Entry {
+        if constexpr (is_complex<T>)
+            return {value, static_cast<Real<T>>(modulus(value))};
+        else
+            return value;
+    }();
+    if constexpr (std::is_same_v<typename Sums::Entry, Entry>)
+        return entry;
+    else
+        return {entry, factor};
+}
+
+// The modulus of an entry of x.
+template <class T> double size_of_entry(T value) {
+    return modulus(value);
+}
+template <class T> double size_of_entry(SizedEntry<T> const& entry) {
+    return static_cast<double>(entry.size);
+}
+template <class T> double size_of_entry(ScaledEntry<T> const& entry) {
+    return size_of_entry<T>(entry.x);
+}
 
 // The sums of a row and its entry of x, together in a line of the cache.
 template <class Sums> struct RowOfPass {
@@ -76,6 +119,11 @@ template <class Sums> struct RowOfPass {
 template <class Sums> inline constexpr bool has_lanes =
     std::is_same_v<Sums, ProductSizeAndNorm<double>> ||
     std::is_same_v<Sums, ProductSizeAndScaledNorm<double>>;
+
+// Whether the sums of a row are the lanes (Re, Im, size, norm), and its entry of x the lanes (Re, Im, |x|,
+// factor).
+template <class Sums> inline constexpr bool has_complex_lanes =
+    std::is_same_v<Sums, ProductSizeAndScaledNorm<std::complex<double>>>;
 
 // The rows of this many later entries are prefetched, which the processor cannot predict. If they are far
 // apart, more rows under way read faster; all of them fit into half of a first-level cache of 32 KiB.
@@ -94,9 +142,10 @@ void add_entries(bool conjugate_i, bool conjugate_j, CscMatrix<T> const& a, Inde
             __builtin_prefetch(rows + row_ind[std::min(p + fetched_ahead, last)], scatters);
             Index const i = row_ind[p];
             T const value = values[p];
-            if constexpr (gathers) sums_j.add(conj_if(conjugate_j, value), rows[i].x);
+            double const size = modulus(value);
+            if constexpr (gathers) sums_j.add(conj_if(conjugate_j, value), size, rows[i].x);
             if constexpr (scatters)
-                if (!gathers || i != j) rows[i].sums.add(conj_if(conjugate_i, value), x_j);
+                if (!gathers || i != j) rows[i].sums.add(conj_if(conjugate_i, value), size, x_j);
         }
         if constexpr (gathers) rows[j].sums.add(sums_j);
     }
@@ -167,6 +216,55 @@ template <bool scatters, bool gathers, class Row> struct AddLanes {
     }
 };
 
+// Re and Im of x in turn, by which Im of an entry is multiplied.
+ESPALIER_INLINE void turn_x(Lanes const& x, Lanes& to) {
+    to = Lanes{x[1], x[0], 0, 0};
+}
+
+// Works like add_entries(), on rows with complex lanes.
+template <bool scatters, bool gathers, class Row> struct AddComplexLanes {
+    static_assert(std::is_trivially_copyable_v<Row> && sizeof(Row::sums) == sizeof(Lanes) &&
+                  sizeof(Row::x) == sizeof(Lanes));
+    ESPALIER_INLINE static void run(CscMatrix<std::complex<double>> const& a, IndexRange columns, Row* rows,
+                                    bool conjugate_i, bool conjugate_j) {
+        Index const* const row_ind = a.row_ind.data();
+        std::complex<double> const* const values = a.values.data();
+        double const sign_i = conjugate_i ? -1 : 1, sign_j = conjugate_j ? -1 : 1;
+        auto const add_to = [](Row& row, Lanes const& lanes) ESPALIER_INLINE_LAMBDA {
+            Lanes sums;
+            std::memcpy(&sums, static_cast<void const*>(&row.sums), sizeof(Lanes));
+            sums += lanes;
+            std::memcpy(static_cast<void*>(&row.sums), &sums, sizeof(Lanes));
+        };
+        for (Index j = columns.first; j < columns.last; ++j) {
+            Offset const begin = a.col_ptr[j], end = a.col_ptr[j + 1],
+                         ahead = end + fetched_ahead <= a.stored() ? fetched_ahead : 0;
+            Lanes x_j = {}, turned_j = {}, x_i = {}, turned_i = {}, sums_j = {};
+            std::memcpy(&x_j, static_cast<void const*>(&rows[j].x), sizeof(Lanes));
+            turn_x(x_j, turned_j);
+            for (Offset p = begin; p < end; ++p) {
+                __builtin_prefetch(rows + row_ind[p + ahead], scatters);
+                Row& row = rows[row_ind[p]];
+                double const re = values[p].real(), im = values[p].imag();
+                double const size = modulus(values[p]);
+                Lanes const entry = {re, re, size, size};
+                if constexpr (gathers) {
+                    double const im_j = sign_j * im;
+                    std::memcpy(&x_i, static_cast<void const*>(&row.x), sizeof(Lanes));
+                    turn_x(x_i, turned_i);
+                    sums_j += entry * x_i + Lanes{-im_j, im_j, 0, 0} * turned_i;
+                }
+                if constexpr (scatters) {
+                    double const im_i = sign_i * im;
+                    if (!gathers || row_ind[p] != j)
+                        add_to(row, entry * x_j + Lanes{-im_i, im_i, 0, 0} * turned_j);
+                }
+            }
+            if constexpr (gathers) add_to(rows[j], sums_j);
+        }
+    }
+};
+
 #if defined(__x86_64__)
 // Without fused multiply-adds, so that products that cancel after rounding leave nothing.
 template <class Body, class... Args> [[gnu::target("avx2")]] void run_with_avx2(Args&... args) {
@@ -193,6 +291,9 @@ void add_columns(bool conjugate_i, bool conjugate_j, CscMatrix<T> const& a, Inde
         if (widest_instruction_set() >= InstructionSet::avx2) return run_with_avx2<Body>(a, columns, rows);
 #endif
         Body::run(a, columns, rows);
+    } else if constexpr (has_complex_lanes<Sums>) {
+        run_lanes<AddComplexLanes<scatters, gathers, RowOfPass<Sums>>>(a, columns, rows, conjugate_i,
+                                                                       conjugate_j);
     } else {
         add_entries<scatters, gathers>(conjugate_i, conjugate_j, a, columns, rows);
     }

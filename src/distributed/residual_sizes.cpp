@@ -36,11 +36,8 @@ int blocks_at_once(Index columns, int workers) {
 
 template <class T> template <class Sums>
 auto DistributedMatrix<T>::entry_of_pass(MatrixOp op, std::span<T const> x, Index i) const {
-    T const value = times_factor(inner(op), i, x[i]);
-    if constexpr (std::is_same_v<typename Sums::Entry, T>)
-        return value;
-    else
-        return typename Sums::Entry{value, inner(op).empty() ? 1.0 : inner(op)[i]};
+    auto const& factor = inner(op);
+    return make_entry<Sums>(times_factor(factor, i, x[i]), factor.empty() ? 1.0 : factor[i]);
 }
 
 template <class T> std::uint64_t DistributedMatrix<T>::residual_bytes(Index rows, Offset stored, int workers,
@@ -165,6 +162,8 @@ template <class T> ResidualSize DistributedMatrix<T>::residual_size(std::span<T 
     if constexpr (has_lanes<ProductSizeAndNorm<T>>) // the norm costs nothing
         own = is_unscaled_ && !norm ? largest_of_rows<ProductSizeAndScaledNorm<T>>(op, x, b)
                                     : largest_of_rows<ProductSizeAndNorm<T>>(op, x, b);
+    else if constexpr (has_complex_lanes<ProductSizeAndScaledNorm<T>>)
+        own = largest_of_rows<ProductSizeAndScaledNorm<T>>(op, x, b);
     else
         own = norm ? largest_of_rows<ProductAndSize<T>>(op, x, b)
                    : largest_of_rows<ProductSizeAndScaledNorm<T>>(op, x, b);

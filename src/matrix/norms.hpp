@@ -1,4 +1,4 @@
-// Moduli and maximum norms in one process. Results are double for every scalar type. A NaN among the
+// Maximum norms in one process. Results are double for every scalar type. A NaN among the
 // arguments makes a norm NaN.
 #pragma once
 
@@ -14,14 +14,6 @@
 #include "espalier/matrix.hpp"
 
 namespace espalier {
-
-/// |value| in double, so that moduli and sums of single-precision numbers do not overflow.
-template <class T> double modulus(T value) {
-    if constexpr (is_complex<T>)
-        return std::abs(std::complex<double>(value));
-    else
-        return std::abs(static_cast<double>(value));
-}
 
 /// The larger one of two numbers; NaN if `value` is NaN or `largest` was.
 inline double larger(double largest, double value) {

@@ -29,7 +29,7 @@ template <class T> Sizes sizes_of(CscMatrix<T> const& b) {
     for (Index j = 0; j < b.cols; ++j)
         for (Offset p : b.entries_of(j)) {
             Index const i = b.row_ind[p];
-            double const size = static_cast<double>(std::abs(b.values[p]));
+            double const size = modulus(b.values[p]);
             for (double* const largest : {&row[i], &column[j]}) *largest = std::max(*largest, size);
             if (b.symmetry == Symmetry::general) continue;
             for (double* const largest : {&row[j], &column[i]}) *largest = std::max(*largest, size);

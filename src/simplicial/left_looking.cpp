@@ -275,7 +275,7 @@ template <class T> void LeftLooking<T>::store_lower(std::int32_t pivot_row) {
     std::int32_t* const rows = lu_.lower_.ind.data() + begin; // has the candidates
     T* const values = lu_.lower_.values.data() + begin;
     T* const x = x_.data();
-    T const pivot = lu_.pivot_[first_ + k_];
+    T const inverse = lu_.inverse_[first_ + k_];
     std::int32_t const candidates = candidates_;
     bool const joined = has_rows_of_previous(pivot_row);
     if (joined) std::copy_n(lu_.lower_.ind.data() + columns_[k_ - 1].begin, candidates, rows);
@@ -284,7 +284,7 @@ template <class T> void LeftLooking<T>::store_lower(std::int32_t pivot_row) {
         std::int32_t const r = rows[c];
         if (r == pivot_row) continue;
         rows[size] = r;
-        values[size++] = std::exchange(x[r], T(0)) / pivot;
+        values[size++] = times(std::exchange(x[r], T(0)), inverse);
     }
     lu_.is_joined_[first_ + k_] = joined;
     joined_columns_ = joined ? joined_columns_ + 1 : 1;
@@ -307,7 +307,7 @@ template <class T> bool LeftLooking<T>::has_rows_of_previous(std::int32_t pivot_
 
 // The pivot, or a larger one with the same phase. Not a number counts as zero.
 template <class T> T LeftLooking<T>::sound_pivot(T pivot) {
-    double const size = std::abs(std::complex<double>(pivot));
+    double const size = modulus(pivot);
     if (size >= options_.pivot_threshold && size > 0) return pivot;
     ++lu_.pivots_replaced_;
     auto const replacement = static_cast<Real<T>>(options_.replacement);

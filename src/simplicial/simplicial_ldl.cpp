@@ -192,7 +192,7 @@ template <class T> bool SimplicialLdl<T>::set_pivot(std::int32_t k, T a) {
                                 plan_->row[plan_->first[k]] + 1));
     if (a == T(0)) return false;
     pivot_[k] = {a, T(1) / a};
-    smallest_pivot_ = std::min(smallest_pivot_, static_cast<double>(std::abs(a)));
+    smallest_pivot_ = std::min(smallest_pivot_, modulus(a));
     count_sign(a);
     return true;
 }

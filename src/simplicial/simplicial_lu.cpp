@@ -101,7 +101,7 @@ void SimplicialLu<T>::place_entries(CscMatrix<T> const& a, std::span<std::int32_
 template <class T> void SimplicialLu<T>::set_pivot(std::int32_t k, T pivot) {
     pivot_[k] = pivot;
     inverse_[k] = T(1) / pivot;
-    smallest_pivot_ = std::min(smallest_pivot_, static_cast<double>(std::abs(pivot)));
+    smallest_pivot_ = std::min(smallest_pivot_, modulus(pivot));
 }
 
 template <class T>
@@ -183,7 +183,7 @@ template <class T>
     for (Offset p = lower_.ptr[k]; p < lower_.ptr[k + 1]; ++p) {
         T& value = x[ind[p]];
         largest = std::max(largest, abs1(value));
-        values[p] = value * inverse;
+        values[p] = times(value, inverse);
         value = T(0);
     }
     return largest;

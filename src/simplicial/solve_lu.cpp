@@ -46,14 +46,14 @@ template <class T> template <int W> void SimplicialLu<T>::solve_plain(T* work) c
         T const* const values = columns.values.data();
         Offset const end = columns.ptr[k + 1];
         for (Offset p = columns.ptr[k]; p < end; ++p)
-            for (int w = 0; w < W; ++w) work[Offset{ind[p]} * W + w] -= values[p] * x[w];
+            for (int w = 0; w < W; ++w) work[Offset{ind[p]} * W + w] -= times(values[p], x[w]);
     };
     for (Index b = std::ssize(start) - 2; b >= 0; --b) {
         std::int32_t const first = start[b], last = start[b + 1];
         if (last - first > 1)
             for (std::int32_t k = first; k < last; ++k) subtract(lower_, k);
         for (std::int32_t k = last - 1; k >= first; --k) {
-            for (int w = 0; w < W; ++w) work[Offset{k} * W + w] *= inverse_[k];
+            for (int w = 0; w < W; ++w) work[Offset{k} * W + w] = times(work[Offset{k} * W + w], inverse_[k]);
             subtract(upper_, k);
         }
     }
@@ -66,14 +66,15 @@ template <class T> template <int W, bool conjugates> void SimplicialLu<T>::solve
         for (int w = 0; w < W; ++w) x[w] = work[Offset{k} * W + w];
         for (Offset p = columns.ptr[k]; p < columns.ptr[k + 1]; ++p) {
             T const value = conj_if(conjugates, columns.values[p]);
-            for (int w = 0; w < W; ++w) x[w] -= value * work[Offset{columns.ind[p]} * W + w];
+            for (int w = 0; w < W; ++w) x[w] -= times(value, work[Offset{columns.ind[p]} * W + w]);
         }
         for (int w = 0; w < W; ++w) work[Offset{k} * W + w] = x[w];
     };
     for (Index b = 0; b + 1 < std::ssize(start); ++b) {
         for (std::int32_t k = start[b]; k < start[b + 1]; ++k) {
             reduce(upper_, k);
-            for (int w = 0; w < W; ++w) work[Offset{k} * W + w] *= conj_if(conjugates, inverse_[k]);
+            T const inverse = conj_if(conjugates, inverse_[k]);
+            for (int w = 0; w < W; ++w) work[Offset{k} * W + w] = times(work[Offset{k} * W + w], inverse);
         }
         for (std::int32_t k = start[b + 1] - 1; k >= start[b]; --k) reduce(lower_, k);
     }

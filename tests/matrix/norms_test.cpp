@@ -28,3 +28,17 @@ TEST(Norms, OfSinglePrecisionDoNotOverflow) {
     std::vector<std::complex<float>> const x{{3e38f, 3e38f}};
     EXPECT_NEAR(infinity_norm<std::complex<float>>(x), 3e38 * std::sqrt(2.0), 1e33);
 }
+
+TEST(Norms, ModuliOfComplexNumbersAreAccurateForAllExponents) {
+    for (int exponent = -1060; exponent <= 1020; exponent += 4) {
+        double const unit = std::ldexp(1.0, exponent);
+        for (std::complex<double> const z : {std::complex<double>(3, -4), {-5, 0}, {0, 5}})
+            EXPECT_DOUBLE_EQ(modulus(z * unit), 5 * unit);
+        EXPECT_DOUBLE_EQ(modulus(std::complex<double>(1, unit)), std::hypot(1, unit));
+    }
+    double const nan = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_TRUE(std::isnan(modulus(std::complex<double>(nan, 1))));
+    EXPECT_TRUE(std::isinf(modulus(std::complex<double>(1, std::numeric_limits<double>::infinity()))));
+    EXPECT_EQ(modulus(std::complex<double>()), 0);
+    EXPECT_DOUBLE_EQ(modulus(std::complex<float>(3e38f, 3e38f)), std::sqrt(2.0) * double{3e38f});
+}
