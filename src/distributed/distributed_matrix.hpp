@@ -84,8 +84,8 @@ template <class T> class DistributedMatrix {
     /// called before, the pass computes it as well.
     [[nodiscard]] ResidualSize residual_size(std::span<T const> x, std::span<T const> b,
                                              MatrixOp op = MatrixOp::none) const;
-    /// residual_size() of as many columns as `sizes` has. One process takes four columns of real numbers in
-    /// double precision in one pass, which one worker does. Then the results are those of one worker.
+    /// residual_size() of as many columns as `sizes` has. One process takes four columns of numbers in double
+    /// precision in one pass, which one worker does. Then the results are those of one worker.
     void residual_sizes(std::span<T const> x, std::span<T const> b, MatrixOp op,
                         std::span<ResidualSize> sizes) const;
     /// r = b - op(A) x for one column and a sum x of vectors, as if computed in twice the working precision
@@ -95,6 +95,10 @@ template <class T> class DistributedMatrix {
 
     /// Largest row sum of moduli of op(A). NaN if an entry is NaN. Computed once for the values of a matrix.
     [[nodiscard]] double infinity_norm(MatrixOp op = MatrixOp::none) const;
+    /// Whether infinity_norm(op) has been computed.
+    [[nodiscard]] bool knows_infinity_norm(MatrixOp op) const {
+        return norm_[op == MatrixOp::none ? 0 : 1].has_value();
+    }
     /// Largest column sum of moduli.
     [[nodiscard]] double one_norm() const { return infinity_norm(MatrixOp::transpose); }
     /// Largest modulus of the stored entries. Not of an unscaled() matrix.

@@ -34,7 +34,7 @@ struct GivenLargest {
     // `row_size` is |op(A)| |x| + |b|.
     void take(Index i, double row_residual, double row_size, double row_norm, double row_x, double row_b,
               ScalesOfRows const& scales) {
-        given.take(row_residual, row_size, 1, row_norm, row_x, row_b);
+        given.take(row_residual, row_size, row_x, 1, row_norm, row_x, row_b);
         if (scales.row)
             take_scaled(row_residual * scales.row[i], row_size * scales.row[i], row_x / scales.x[i]);
     }

@@ -118,20 +118,20 @@ inline constexpr double below_rounding = 1 - 1e-15;
 // The largest values of some rows, as in ResidualSize.
 struct alignas(128) Largest { // threads write them at the same time
     double residual = 0, componentwise = 0, residual_before = 0, size_before = 0;
-    double x_before = 0; // of the scaled system; only from rows with lanes
+    double x_before = 0; // of the scaled system
     double norm = 0, x = 0, b = 0;
 
-    // A residual and |op(A)| |x| + |b| before unscaled(), the factor of the row, and the row of the matrix, x
-    // and b. Most rows change no maximum. This test is cheaper than a division. A NaN fails the comparisons
-    // and takes the slow path.
-    void take(double row_residual, double row_size, double factor, double row_norm, double row_x,
-              double row_b) {
-        if (row_residual <= residual_before && row_size <= size_before && row_residual * factor <= residual &&
-            row_residual <= below_rounding * componentwise * row_size && row_norm <= norm && row_x <= x &&
-            row_b <= b)
+    // A residual, |op(A)| |x| + |b| and x before unscaled(), the factor of the row, and the row of the
+    // matrix, x and b. Most rows change no maximum. This test is cheaper than a division. A NaN fails the
+    // comparisons and takes the slow path.
+    void take(double row_residual, double row_size, double row_x_before, double factor, double row_norm,
+              double row_x, double row_b) {
+        if (row_residual <= residual_before && row_size <= size_before && row_x_before <= x_before &&
+            row_residual * factor <= residual && row_residual <= below_rounding * componentwise * row_size &&
+            row_norm <= norm && row_x <= x && row_b <= b)
             return;
-        take(Largest{row_residual * factor, relative_error(row_residual, row_size), row_residual, row_size, 0,
-                     row_norm, row_x, row_b});
+        take(Largest{row_residual * factor, relative_error(row_residual, row_size), row_residual, row_size,
+                     row_x_before, row_norm, row_x, row_b});
     }
     void take(Largest const& other) {
         residual = larger(residual, other.residual);

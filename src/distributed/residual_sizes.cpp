@@ -19,16 +19,16 @@ template <class T> std::size_t bytes_of_residual_row(bool is_unscaled) {
 
 // Whether residual_sizes() of one process takes several columns in one pass.
 template <class T> bool takes_blocks(Index columns) {
-    return std::is_same_v<T, double> && columns > columns_of_block;
+    return has_blocks<T> && columns > columns_of_block;
 }
 
 constexpr Index most_columns_of_blocks = 64; // that are taken together
 
 // The number of blocks of columns that workers take at the same time. Each needs memory for its rows. Many
 // columns need less of it than half of the memory of their solutions and right-hand sides.
-int blocks_at_once(Index columns, int workers) {
+template <class T> int blocks_at_once(Index columns, int workers) {
     Index const blocks = (columns + columns_of_block - 1) / columns_of_block;
-    Index const most = std::max<Index>(2, columns * 2 * sizeof(double) / (2 * sizeof(BlockRow)));
+    Index const most = std::max<Index>(2, columns * 2 * sizeof(T) / (2 * sizeof(BlockRow<T>)));
     return static_cast<int>(std::min({Index{workers}, blocks, most}));
 }
 
@@ -43,7 +43,7 @@ auto DistributedMatrix<T>::entry_of_pass(MatrixOp op, std::span<T const> x, Inde
 template <class T> std::uint64_t DistributedMatrix<T>::residual_bytes(Index rows, Offset stored, int workers,
                                                                       bool is_unscaled, Index columns) {
     std::size_t const of_columns =
-        takes_blocks<T>(columns) ? sizeof(BlockRow) * blocks_at_once(columns, workers) : 0;
+        takes_blocks<T>(columns) ? sizeof(BlockRow<T>) * blocks_at_once<T>(columns, workers) : 0;
     return static_cast<std::uint64_t>(rows) *
            std::max(bytes_of_residual_row<T>(is_unscaled) * parts_of_pass(stored, workers), of_columns);
 }
@@ -116,8 +116,9 @@ auto DistributedMatrix<T>::largest_of_rows(MatrixOp op, std::span<T const> x, st
         double const b_i = modulus(b[i]);
         // Rounded like the residual, so that both underflow together.
         auto const b_of_system = static_cast<Real<T>>(divided_by_factor(factor, i, b_i));
+        double const x_i = modulus(x[i]);
         largest.take(modulus(residual), static_cast<double>(size) + static_cast<double>(b_of_system),
-                     factor.empty() ? 1 : factor[i], norm, modulus(x[i]), b_i);
+                     times_factor(inner(op), i, x_i), factor.empty() ? 1 : factor[i], norm, x_i, b_i);
     };
     if (rows().is_alone()) {
         Largest of_part[2];
@@ -208,29 +209,29 @@ template <class T> void DistributedMatrix<T>::take_blocks([[maybe_unused]] std::
                                                           [[maybe_unused]] MatrixOp op,
                                                           [[maybe_unused]] std::span<ResidualSize> sizes,
                                                           [[maybe_unused]] IndexRange range) const {
-    if constexpr (std::is_same_v<T, double>) {
+    if constexpr (has_blocks<T>) {
         Index const columns = std::ssize(sizes), m = rows().count();
-        int const at_once = blocks_at_once(columns, rows().workers().count());
-        part_->reserve(rows(), 0, sizeof(BlockRow), 1, at_once);
+        int const at_once = blocks_at_once<T>(columns, rows().workers().count());
+        part_->reserve(rows(), 0, sizeof(BlockRow<T>), 1, at_once);
         auto const data = [](std::vector<double> const& all) { return all.empty() ? nullptr : all.data(); };
         Largest largest[most_columns_of_blocks];
         rows().workers().run(at_once, [&](int worker) {
             static RowWorkers const this_thread;
-            BlockRow* const own_rows = part_->y.template as<BlockRow>() + worker * m;
+            BlockRow<T>* const own_rows = part_->y.template as<BlockRow<T>>() + worker * m;
             for (Index c = range.first + worker * columns_of_block; c < range.last;
                  c += at_once * columns_of_block) {
                 Index const begin = std::min(c, columns - columns_of_block);
-                BlockOfColumns const block{x.data() + begin * m, b.data() + begin * m, m, data(inner(op)),
-                                           data(outer(op))};
+                BlockOfColumns<T> const block{x.data() + begin * m, b.data() + begin * m, m, data(inner(op)),
+                                              data(outer(op))};
                 Largest of_block[columns_of_block];
-                Pass<BlockSums, double>(local(), own_rows, this_thread, is_mirrored())
+                Pass<BlockSums<T>, T>(local(), own_rows, this_thread, is_mirrored())
                     .run(
                         op,
-                        [&](IndexRange some, BlockRow* to) {
-                            run_lanes<BeginBlock>(block, some, to, of_block);
+                        [&](IndexRange some, BlockRow<T>* to) {
+                            run_lanes<BeginBlock<T>>(block, some, to, of_block);
                         },
-                        [&](int, IndexRange some, BlockRow const* from) {
-                            run_lanes<TakeBlock>(block, some, from, of_block);
+                        [&](int, IndexRange some, BlockRow<T> const* from) {
+                            run_lanes<TakeBlock<T>>(block, some, from, of_block);
                         });
                 std::copy(of_block + (c - begin), of_block + columns_of_block, largest + (c - range.first));
             }

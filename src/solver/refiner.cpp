@@ -207,7 +207,21 @@ std::optional<RefineReport> Refiner<T>::report_without_steps(std::span<T const> 
                                                              Index columns, RefineOptions const& options) {
     if (!may_need_no_steps(options)) return {};
     Timer const timer;
-    return report_on(worst_errors<T>(callers_matrix(), x, b, columns, options), options, timer);
+    auto const report = [&] {
+        return report_on(worst_errors<T>(callers_matrix(), x, b, columns, options), options, timer);
+    };
+    // Without the norm of the working system, the error of this system is only a bound.
+    bool const is_bound = !working_->knows_infinity_norm(options.op);
+    auto const find_norm = [&] {
+        static_cast<void>(working_->infinity_norm(options.op));
+        callers_.reset(); // the next one knows the norm
+    };
+    bool const is_known_to_fail = is_bound && given_needs_steps_;
+    if (is_known_to_fail) find_norm();
+    auto found = report();
+    if (found || !is_bound || is_known_to_fail) return found;
+    find_norm();
+    return report();
 }
 
 // Returns the report if solutions with these errors need no step of refinement.

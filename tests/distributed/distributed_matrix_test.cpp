@@ -202,7 +202,7 @@ TYPED_TEST(DistributedMatrixOf, SeveralColumnsHasTheResidualOfEachColumn) {
     auto const is_same = [](double found, double expected) {
         return found == expected || (std::isnan(found) && std::isnan(expected));
     };
-    for (Symmetry const symmetry : {Symmetry::general, Symmetry::symmetric}) {
+    for (Symmetry const symmetry : all_symmetries) {
         CscMatrix<T> const band = random_band<T>(n, symmetry);
         auto const check = [&](int workers, bool is_unscaled, MatrixOp op, Index columns) {
             DistributedMatrix<T> given(band);
@@ -223,7 +223,7 @@ TYPED_TEST(DistributedMatrixOf, SeveralColumnsHasTheResidualOfEachColumn) {
         };
         for (int const workers : {1, 2})
             for (bool const is_unscaled : {false, true})
-                for (MatrixOp const op : {MatrixOp::none, MatrixOp::transpose})
+                for (MatrixOp const op : {MatrixOp::none, MatrixOp::transpose, MatrixOp::adjoint})
                     for (Index const columns : {1, 5, 11, 70}) check(workers, is_unscaled, op, columns);
     }
 }
@@ -238,6 +238,41 @@ TEST(DistributedMatrix, NeedsARowOfFourNumbersForEachPartOfAResidual) {
     EXPECT_EQ(bytes(1000, 300'000, 2, true, 5), 2 * 1000 * 96);
     EXPECT_EQ(bytes(1000, 3000, 8, false, 5), 2 * 1000 * 96);
     EXPECT_EQ(bytes(1000, 3000, 8, false, 64), 5 * 1000 * 96);
+}
+
+TEST(DistributedMatrix, NeedsALineOfTheCacheForEachRowOfAComplexResidual) {
+    using Matrix = DistributedMatrix<std::complex<double>>;
+    EXPECT_EQ(Matrix::residual_bytes(1000, 3000, 1, false), 1000 * 64);
+    EXPECT_EQ(Matrix::residual_bytes(1000, 3000, 1, true), 1000 * 64);
+    EXPECT_EQ(Matrix::residual_bytes(1000, 3000, 8, false, 64), 5 * 1000 * 192);
+}
+
+// Without the norm of the scaled system, the largest |A| |x| + |b| of a row takes its place, which is smaller
+// here because the entry of x in the first row is.
+TYPED_TEST(DistributedMatrixOf, UnscaledHasTheErrorOfTheScaledSystemOnceItsNormIsKnown) {
+    using T = TypeParam;
+    Index const n = 8;
+    CscMatrix<T> a{n, n, Symmetry::general, {0}, {}, {}};
+    for (Index j = 0; j < n; ++j) {
+        a.row_ind.push_back(j);
+        a.values.push_back(T(j == 0 ? 1024 : 1));
+        a.col_ptr.push_back(j + 1);
+    }
+    std::vector<T> x(n, T(1)), b(n, T(Real<T>(0.0625)));
+    x[0] = T(Real<T>(0.0625));
+    b[0] = T(4);
+    x[3] = T(Real<T>(1.5)); // leaves a residual of 1/32
+    std::vector<double> const scales(n, 4.0);
+    DistributedMatrix<T> working(a);
+    EXPECT_FALSE(working.knows_infinity_norm(MatrixOp::none));
+    // The unscaled matrix is a / 16. In the scaled system b is 4 times and x a quarter as large.
+    double const bound = working.unscaled(scales, scales).residual_size(x, b).before_unscaling;
+    EXPECT_DOUBLE_EQ(bound, 0.125 / 32);
+    EXPECT_EQ(working.infinity_norm(), 1024);
+    EXPECT_TRUE(working.knows_infinity_norm(MatrixOp::none));
+    EXPECT_FALSE(working.knows_infinity_norm(MatrixOp::transpose));
+    double const error = working.unscaled(scales, scales).residual_size(x, b).before_unscaling;
+    EXPECT_DOUBLE_EQ(error, 0.125 / (1024 * 0.375));
 }
 
 TYPED_TEST(DistributedMatrixOf, RandomEntriesHasResidualsInTwiceTheWorkingPrecision) {
