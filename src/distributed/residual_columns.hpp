@@ -129,6 +129,22 @@ template <class Sums> inline constexpr bool has_complex_lanes =
 // apart, more rows under way read faster; all of them fit into half of a first-level cache of 32 KiB.
 inline constexpr Offset fetched_ahead = 256;
 
+// modulus() is not inlined into code for AVX2. A call to code for other instructions in each entry would take
+// several times as long as the rest.
+ESPALIER_INLINE double modulus_of(double value) {
+    return __builtin_fabs(value);
+}
+ESPALIER_INLINE double modulus_of(double re, double im) {
+    double const sum = re * re + im * im;
+    bool const is_zero = re == 0 && im == 0;
+    if ((sum >= 0x1p-900 && sum <= 0x1p900) || is_zero) [[likely]]
+        return __builtin_sqrt(sum);
+    return modulus(std::complex<double>(re, im));
+}
+ESPALIER_INLINE double modulus_of(std::complex<double> value) {
+    return modulus_of(value.real(), value.imag());
+}
+
 template <bool scatters, bool gathers, class Sums, class T>
 void add_entries(bool conjugate_i, bool conjugate_j, CscMatrix<T> const& a, IndexRange columns,
                  RowOfPass<Sums>* rows) {
@@ -142,7 +158,7 @@ void add_entries(bool conjugate_i, bool conjugate_j, CscMatrix<T> const& a, Inde
             __builtin_prefetch(rows + row_ind[std::min(p + fetched_ahead, last)], scatters);
             Index const i = row_ind[p];
             T const value = values[p];
-            double const size = modulus(value);
+            double const size = modulus_of(value);
             if constexpr (gathers) sums_j.add(conj_if(conjugate_j, value), size, rows[i].x);
             if constexpr (scatters)
                 if (!gathers || i != j) rows[i].sums.add(conj_if(conjugate_i, value), size, x_j);
@@ -215,22 +231,6 @@ template <bool scatters, bool gathers, class Row> struct AddLanes {
         }
     }
 };
-
-// modulus() is not inlined into code for AVX2. A call to code for other instructions in each entry would take
-// several times as long as the rest.
-ESPALIER_INLINE double modulus_of(double value) {
-    return __builtin_fabs(value);
-}
-ESPALIER_INLINE double modulus_of(double re, double im) {
-    double const sum = re * re + im * im;
-    bool const is_zero = re == 0 && im == 0;
-    if ((sum >= 0x1p-900 && sum <= 0x1p900) || is_zero) [[likely]]
-        return __builtin_sqrt(sum);
-    return modulus(std::complex<double>(re, im));
-}
-ESPALIER_INLINE double modulus_of(std::complex<double> value) {
-    return modulus_of(value.real(), value.imag());
-}
 
 // Re and Im of x in turn, by which Im of an entry is multiplied.
 ESPALIER_INLINE void turn_x(Lanes const& x, Lanes& to) {

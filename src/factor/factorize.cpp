@@ -12,6 +12,7 @@
 #include "factor/fan_in_buffers.hpp"
 #include "factor/kernel_family.hpp"
 #include "factor/page_homes.hpp"
+#include "kernels/flush_denormals.hpp"
 #include "runtime/first_touch.hpp"
 #include "runtime/process_limits.hpp"
 #include "tasks/task_pieces.hpp"
@@ -47,6 +48,11 @@ void require_whole_panels(FactorPlan const& plan) {
                                    "dynamic, or use static pivots");
 }
 
+// Denormal numbers are zeros in single precision if no pivot below this is kept: they are less than 1e-19
+// times the smallest pivot. Numbers decay so fast in convection, for example, and the factorization then
+// takes three times as long with denormal numbers.
+constexpr double least_flushing = 1e-19;
+
 // The state that the tasks of one run share.
 template <class T> class FactorizationRun {
   public:
@@ -65,6 +71,7 @@ template <class T> class FactorizationRun {
               team, options.messaging,
               [this](int, std::int64_t id, Block&& block) { receive(id, std::move(block)); }, pool) {
         bool const has_pivots = factor.form().has_d() || factor.form().has_upper();
+        flushes_ = has_pivots && std::is_same_v<Real<T>, float> && options.pivot_threshold >= least_flushing;
         if (options.delays && has_pivots)
             delays_.emplace(factor, *kernels_, *options.delays, threshold_, team.size());
         factor.clear_delayed(delays_ ? team.size() : 0);
@@ -84,6 +91,7 @@ template <class T> class FactorizationRun {
     }
 
     void execute(TaskId id, WorkerId worker) {
+        FlushDenormals const mode(flushes_);
         FactorTask const& task = plan_.factor.tasks[id];
         ran_by_[id] = worker;
         double const cost = plan_.factor.graph.cost[id];
@@ -238,6 +246,7 @@ template <class T> class FactorizationRun {
         CblkId const k = cblk_of(plan_.factor.tasks[id], plan_.partition);
         team_.share(worker, plan_.candidates[id], pieces, [&](int piece, WorkerId by) {
             trace::Scope const scope(by == worker ? nullptr : team_.track(by), kind, info(id, k));
+            FlushDenormals const mode(flushes_); // on another thread
             body(piece, by);
         });
     }
@@ -362,6 +371,7 @@ template <class T> class FactorizationRun {
     BlockStructure const& structure_;
     std::unique_ptr<KernelFamily<T>> kernels_;
     Real<T> threshold_;
+    bool flushes_ = false; // denormal numbers
     std::optional<DelayedPivoting<T>> delays_;
     Interrupt* interrupt_;
     std::vector<UpdateWorkspace<T>> workspaces_;

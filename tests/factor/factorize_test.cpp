@@ -4,6 +4,9 @@
 //                                          A = sum_k G_k D_k G_k^H      (ldlt, ldlh)
 //                                          A = sum_k G_k [U11 U12]      (lu)
 
+#include <cmath>
+#include <limits>
+
 #include "support.hpp"
 
 namespace espalier {
@@ -125,6 +128,39 @@ TEST(Factors, HaveTheSameBitsInARepeatedFactorization) {
         expect_same_factors_again(complex("hermitian3d:8"), Factorization::ldlh, workers);
     }
 }
+
+#if defined(__x86_64__)
+// The entries of the last column of U are powers of -1e-5.
+TEST(Factors, HaveNoDenormalNumbersInSinglePrecisionIfPivotsAreLarger) {
+    Index const n = 60;
+    CscMatrix<float> a{n, n, Symmetry::general, {0}, {}, {}};
+    auto const add = [&](Index i, float value) {
+        a.row_ind.push_back(i);
+        a.values.push_back(value);
+    };
+    for (Index j = 0; j < n; ++j) {
+        if (j == n - 1) add(0, 1);
+        if (j > 0) add(j - 1, 0);
+        add(j, 1);
+        if (j < n - 1) add(j + 1, 1e-5f);
+        a.col_ptr.push_back(std::ssize(a.row_ind));
+    }
+    for (int const workers : {1, 2})
+        for (double const threshold : {0.0, 1e-8}) {
+            System<float> system(a, Factorization::lu, workers, {}, narrow_cblks(), Topology::detect(),
+                                 OrderingMethod::natural);
+            FactorizeOptions options;
+            options.pivot_threshold = threshold;
+            system.factorize(options);
+            auto const values = coefficients(system.factor);
+            auto const denormal = std::ranges::count_if(
+                values, [](float value) { return std::fpclassify(value) == FP_SUBNORMAL; });
+            EXPECT_EQ(denormal > 0, threshold == 0) << workers;
+        }
+    float volatile smallest = std::numeric_limits<float>::min();
+    EXPECT_GT(smallest * 0.5f, 0) << "after the factorization, this thread has denormal numbers again";
+}
+#endif
 
 } // namespace
 } // namespace espalier
