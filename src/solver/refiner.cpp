@@ -161,10 +161,11 @@ template <class T> bool Refiner<T>::may_be_singular() const {
            is_incomplete(inverse_.accuracy());
 }
 
-// Whether solutions may do without refinement. If the matrix may be singular, more is tested; see
-// refine_working().
+// Whether solutions may do without refinement. Those by factors in lower precision never do. If the matrix may
+// be singular, more is tested; see refine_working().
 template <class T> bool Refiner<T>::may_need_no_steps(RefineOptions const& options) const {
-    return !may_be_singular() && !wants_digits(options) && options.method != RefineMethod::cg;
+    return inverse_.accuracy() == InverseAccuracy::full && !may_be_singular() && !wants_digits(options) &&
+           options.method != RefineMethod::cg;
 }
 
 // Whether the first residuals of one process are those of the caller's matrix.
