@@ -48,10 +48,14 @@ void require_whole_panels(FactorPlan const& plan) {
                                    "dynamic, or use static pivots");
 }
 
-// Denormal numbers are zeros in single precision if no pivot below this is kept: they are less than 1e-19
-// times the smallest pivot. Numbers decay so fast in convection, for example, and the factorization then
-// takes three times as long with denormal numbers.
-constexpr double least_flushing = 1e-19;
+// Whether the tasks treat denormal numbers as zeros. In single precision, numbers decay that far in
+// convection, for example, and the factorization then takes three times as long. Pivots below `threshold` are
+// replaced, so these zeros are errors of less than 1e-19 times each pivot. The threshold is a small part of
+// the largest entry, which must not be so large that inverses of pivots are denormal.
+template <class T> bool flushes_denormals(FactorForm form, double threshold) {
+    return std::is_same_v<Real<T>, float> && (form.has_d() || form.has_upper()) && threshold >= 1e-19 &&
+           threshold <= 1;
+}
 
 // The state that the tasks of one run share.
 template <class T> class FactorizationRun {
@@ -71,7 +75,7 @@ template <class T> class FactorizationRun {
               team, options.messaging,
               [this](int, std::int64_t id, Block&& block) { receive(id, std::move(block)); }, pool) {
         bool const has_pivots = factor.form().has_d() || factor.form().has_upper();
-        flushes_ = has_pivots && std::is_same_v<Real<T>, float> && options.pivot_threshold >= least_flushing;
+        flushes_ = flushes_denormals<T>(factor.form(), options.pivot_threshold);
         if (options.delays && has_pivots)
             delays_.emplace(factor, *kernels_, *options.delays, threshold_, team.size());
         factor.clear_delayed(delays_ ? team.size() : 0);
