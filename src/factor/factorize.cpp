@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -48,13 +49,18 @@ void require_whole_panels(FactorPlan const& plan) {
                                    "dynamic, or use static pivots");
 }
 
-// Whether the tasks treat denormal numbers as zeros. In single precision, numbers decay that far in
-// convection, for example, and the factorization then takes three times as long. Pivots below `threshold` are
-// replaced, so these zeros are errors of less than 1e-19 times each pivot. The threshold is a small part of
-// the largest entry, which must not be so large that inverses of pivots are denormal.
-template <class T> bool flushes_denormals(FactorForm form, double threshold) {
-    return std::is_same_v<Real<T>, float> && (form.has_d() || form.has_upper()) && threshold >= 1e-19 &&
-           threshold <= 1;
+// Whether the tasks treat denormal numbers as zeros. Numbers decay that far along the factors of matrices
+// with a strong diagonal or with convection, and the factorization would take up to seven times as long.
+// These zeros are errors of less than the smallest normal number. That is negligible if all pivots are much
+// larger: pivots below the threshold are replaced, and those of llh are at least about epsilon times the
+// diagonal entry. Pivots must also be so small that their inverses are not denormal. The threshold is a small
+// part of the largest entry; the pivots of llh are square roots.
+template <class T> bool flushes_denormals(FactorForm form, FactorizeOptions const& options) {
+    constexpr double normal = std::numeric_limits<Real<T>>::min();
+    if (form.kind == Factorization::llh)
+        return options.least_diagonal >= 1e19 * normal / static_cast<double>(epsilon<T>);
+    return (form.has_d() || form.has_upper()) && options.pivot_threshold >= 1e19 * normal &&
+           options.pivot_threshold <= 1e-30 / normal;
 }
 
 // The state that the tasks of one run share.
@@ -75,7 +81,7 @@ template <class T> class FactorizationRun {
               team, options.messaging,
               [this](int, std::int64_t id, Block&& block) { receive(id, std::move(block)); }, pool) {
         bool const has_pivots = factor.form().has_d() || factor.form().has_upper();
-        flushes_ = flushes_denormals<T>(factor.form(), options.pivot_threshold);
+        flushes_ = flushes_denormals<T>(factor.form(), options);
         if (options.delays && has_pivots)
             delays_.emplace(factor, *kernels_, *options.delays, threshold_, team.size());
         factor.clear_delayed(delays_ ? team.size() : 0);

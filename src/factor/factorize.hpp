@@ -20,6 +20,7 @@ namespace espalier {
 
 struct FactorizeOptions {
     double pivot_threshold = 0; ///< Pivots with a smaller modulus are replaced (not by llh, llt).
+    double least_diagonal = 0;  ///< For llh: no diagonal entry of the matrix is smaller; 0 if unknown.
     /// If set, columns of ldlt, ldlh and lu without a good pivot are delayed. The plan must not cut panels in
     /// two dimensions. All processes pass the same rules; only the bytes may differ.
     std::optional<DelayRules> delays{};

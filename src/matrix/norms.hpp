@@ -49,6 +49,21 @@ template <class T> double max_abs(CscMatrix<T> const& a) {
     return infinity_norm(std::span<T const>(a.values));
 }
 
+/// The smallest real part of a diagonal entry; 0 if one is not stored, and infinity for an empty matrix.
+template <class T> double least_diagonal(CscMatrix<T> const& a) {
+    double least = infinity;
+    for (Index j = 0; j < a.cols; ++j) {
+        double entry = 0;
+        for (Offset const p : a.entries_of(j)) {
+            if (a.row_ind[p] != j) continue;
+            entry = static_cast<double>(real_part(a.values[p]));
+            break;
+        }
+        least = std::min(least, entry);
+    }
+    return least;
+}
+
 template <class T> bool all_finite(std::span<T const> x) {
     auto const* const numbers = reinterpret_cast<Real<T> const*>(x.data());
     std::size_t const count = x.size() * (is_complex<T> ? 2 : 1);

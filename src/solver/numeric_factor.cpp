@@ -79,6 +79,8 @@ template <class T> template <class F> std::vector<FactorResult>
 NumericFactor<T>::run(CscMatrix<T> const& working, NumericSettings const& settings) {
     FactorizeOptions options;
     options.pivot_threshold = settings.pivot_threshold;
+    if (settings.form.kind == Factorization::llh)
+        options.least_diagonal = context_.on_root([&] { return least_diagonal(working); });
     options.delays = settings.delays;
     options.progress = settings.progress;
     options.interrupt = context_.interrupt();

@@ -130,35 +130,51 @@ TEST(Factors, HaveTheSameBitsInARepeatedFactorization) {
 }
 
 #if defined(__x86_64__)
-// The entries of the last column of U are powers of -1e-5.
-TEST(Factors, HaveNoDenormalNumbersInSinglePrecisionIfPivotsAreLarger) {
+// A chain with ones on the diagonal, whose last unknown is also connected to the first. The entries of the
+// last row of L are powers of the entries next to the diagonal.
+template <class T> CscMatrix<T> decaying_chain() {
     Index const n = 60;
-    CscMatrix<float> a{n, n, Symmetry::general, {0}, {}, {}};
-    auto const add = [&](Index i, float value) {
+    T const next = std::is_same_v<T, float> ? T(1e-5) : T(1e-45);
+    CscMatrix<T> a{n, n, Symmetry::symmetric, {0}, {}, {}};
+    auto const add = [&](Index i, T value) {
         a.row_ind.push_back(i);
         a.values.push_back(value);
     };
     for (Index j = 0; j < n; ++j) {
-        if (j == n - 1) add(0, 1);
-        if (j > 0) add(j - 1, 0);
         add(j, 1);
-        if (j < n - 1) add(j + 1, 1e-5f);
+        if (j < n - 1) add(j + 1, next);
+        if (j == 0) add(n - 1, T(0.5));
         a.col_ptr.push_back(std::ssize(a.row_ind));
     }
-    for (int const workers : {1, 2})
-        for (double const threshold : {0.0, 1e-8, 2.0}) {
-            System<float> system(a, Factorization::lu, workers, {}, narrow_cblks(), Topology::detect(),
-                                 OrderingMethod::natural);
-            FactorizeOptions options;
-            options.pivot_threshold = threshold;
-            system.factorize(options);
-            auto const values = coefficients(system.factor);
-            auto const denormal = std::ranges::count_if(
-                values, [](float value) { return std::fpclassify(value) == FP_SUBNORMAL; });
-            EXPECT_EQ(denormal > 0, threshold != 1e-8) << workers << ", " << threshold;
+    return a;
+}
+
+template <class T>
+void expect_denormals(Factorization kind, FactorizeOptions const& options, bool are_expected) {
+    for (int const workers : {1, 2}) {
+        System<T> system(decaying_chain<T>(), kind, workers, {}, narrow_cblks(), Topology::detect(),
+                         OrderingMethod::natural);
+        system.factorize(options);
+        auto const found = std::ranges::count_if(
+            coefficients(system.factor), [](T value) { return std::fpclassify(value) == FP_SUBNORMAL; });
+        EXPECT_EQ(found > 0, are_expected) << to_string(kind) << ", " << workers << " workers";
+    }
+}
+
+TEST(Factors, HaveNoDenormalNumbersIfAllPivotsAreMuchLarger) {
+    for (Factorization const kind : {Factorization::lu, Factorization::ldlt})
+        for (double const threshold : {0.0, 1e-8}) {
+            expect_denormals<float>(kind, {.pivot_threshold = threshold}, threshold == 0);
+            expect_denormals<double>(kind, {.pivot_threshold = threshold}, threshold == 0);
         }
-    float volatile smallest = std::numeric_limits<float>::min();
-    EXPECT_GT(smallest * 0.5f, 0) << "after the factorization, this thread has denormal numbers again";
+    for (double const least : {0.0, 1.0}) {
+        expect_denormals<float>(Factorization::llh, {.least_diagonal = least}, least == 0);
+        expect_denormals<double>(Factorization::llh, {.least_diagonal = least}, least == 0);
+    }
+    // The inverses of very large pivots may be denormal.
+    expect_denormals<float>(Factorization::lu, {.pivot_threshold = 1e9}, true);
+    double volatile smallest = std::numeric_limits<double>::min();
+    EXPECT_GT(smallest * 0.5, 0) << "after the factorization, this thread has denormal numbers again";
 }
 #endif
 

@@ -24,6 +24,15 @@ TEST(Norms, KeepANanAtAnyPlace) {
     }
 }
 
+TEST(Norms, TheLeastDiagonalEntryIsZeroIfOneIsMissing) {
+    CscMatrix<double> a{2, 2, Symmetry::symmetric, {0, 2, 3}, {0, 1, 1}, {3, 7, 2}};
+    EXPECT_EQ(least_diagonal(a), 2);
+    a.values[2] = -1;
+    EXPECT_EQ(least_diagonal(a), -1);
+    a = {2, 2, Symmetry::symmetric, {0, 2, 2}, {0, 1}, {3, 7}};
+    EXPECT_EQ(least_diagonal(a), 0);
+}
+
 TEST(Norms, OfSinglePrecisionDoNotOverflow) {
     std::vector<std::complex<float>> const x{{3e38f, 3e38f}};
     EXPECT_NEAR(infinity_norm<std::complex<float>>(x), 3e38 * std::sqrt(2.0), 1e33);
