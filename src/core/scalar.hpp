@@ -85,13 +85,17 @@ template <class T> inline Real<T> abs1(T value) {
         return std::abs(value);
 }
 
+/// In this range, a sum of two squares has neither overflowed nor lost digits to underflow.
+inline constexpr double least_sum_of_squares = 0x1p-900, largest_sum_of_squares = 0x1p900;
+
 /// |value| in double, so that moduli and sums of single-precision numbers do not overflow. It is accurate and
 /// does not overflow in between, but takes a small part of the time of std::abs if the sum of squares is in
 /// the usual range.
 template <class T> double modulus(T value) {
     if constexpr (is_complex<T>) {
         double const re = value.real(), im = value.imag(), sum = re * re + im * im;
-        return sum >= 0x1p-900 && sum <= 0x1p900 ? std::sqrt(sum) : std::abs(std::complex<double>(re, im));
+        bool const is_usual = sum >= least_sum_of_squares && sum <= largest_sum_of_squares;
+        return is_usual ? std::sqrt(sum) : std::abs(std::complex<double>(re, im));
     } else {
         return std::abs(static_cast<double>(value));
     }

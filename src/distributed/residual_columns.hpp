@@ -137,7 +137,7 @@ ESPALIER_INLINE double modulus_of(double value) {
 ESPALIER_INLINE double modulus_of(double re, double im) {
     double const sum = re * re + im * im;
     bool const is_zero = re == 0 && im == 0;
-    if ((sum >= 0x1p-900 && sum <= 0x1p900) || is_zero) [[likely]]
+    if ((sum >= least_sum_of_squares && sum <= largest_sum_of_squares) || is_zero) [[likely]]
         return __builtin_sqrt(sum);
     return modulus(std::complex<double>(re, im));
 }

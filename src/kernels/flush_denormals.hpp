@@ -1,5 +1,6 @@
-// Arithmetic without denormal numbers. Numbers that decay along a factorization in single precision underflow
-// soon, and x86 processors take a hundred times as long for operations with denormal ones.
+// Arithmetic without denormal numbers, which are below the normal range of a precision. Numbers may decay
+// that far along a factorization, and x86 processors take about a hundred times as long for operations with
+// them.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Maximum norms in one process. Results are double for every scalar type. A NaN among the
-// arguments makes a norm NaN.
+// Maximum norms in one process. Results are double for every scalar type. A NaN among the arguments makes a
+// norm NaN.
 #pragma once
 
 #include <algorithm>

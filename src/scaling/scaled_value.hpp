@@ -33,8 +33,8 @@ template <class T> double log_modulus(T value) {
     double const re = std::abs(static_cast<double>(real_part(value)));
     if constexpr (is_complex<T>) {
         double const im = std::abs(static_cast<double>(imag_part(value)));
-        if (double const sum = re * re + im * im; sum >= 0x1p-900 && sum <= 0x1p900)
-            return 0.5 * std::log(sum);
+        double const sum = re * re + im * im;
+        if (sum >= least_sum_of_squares && sum <= largest_sum_of_squares) return 0.5 * std::log(sum);
         double const larger = std::max(re, im);
         double const ratio = larger == 0 ? 0 : std::min(re, im) / larger;
         return std::log(larger) + 0.5 * std::log1p(ratio * ratio);
